@@ -1,0 +1,1 @@
+"""Whom to stop: eligibility, the exact smallest set, and the policies that choose."""
