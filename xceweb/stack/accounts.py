@@ -1,0 +1,61 @@
+"""
+Under which account the stack's processes run: never root.
+
+An ordinary user runs everything as itself. Root hands every process to an unprivileged account, `nobody` or the
+one that XCE_RUN_AS names.
+"""
+
+import dataclasses
+import os
+import pathlib
+import pwd
+
+from xceweb.stack import errors
+
+
+@dataclasses.dataclass(frozen=True)
+class Account:
+    """An unprivileged account that root gives to every process it starts."""
+
+    name: str
+    uid: int
+    gid: int
+
+    def popen_arguments(self) -> dict[str, object]:
+        """Return the arguments of `subprocess` that drop every right of root."""
+        return {"user": self.uid, "group": self.gid, "extra_groups": []}
+
+
+def choose() -> Account | None:
+    """
+    Return the account to run as, or None when this process is not root and runs all as itself.
+
+    Raises:
+        StackError: XCE_RUN_AS names no account, or one that is root.
+    """
+    if os.geteuid() != 0:
+        return None
+    name = os.environ.get("XCE_RUN_AS", "nobody")
+    try:
+        entry = pwd.getpwnam(name)
+    except KeyError:
+        raise errors.StackError(
+            f"no account {name!r} on this machine; set XCE_RUN_AS to one that exists"
+        ) from None
+    if entry.pw_uid == 0:
+        raise errors.StackError("XCE_RUN_AS is root; set it to an account without rights")
+    return Account(name, entry.pw_uid, entry.pw_gid)
+
+
+def give(path: pathlib.Path, account: Account | None) -> None:
+    """Make the account the owner of one file or directory; without an account nothing changes."""
+    if account is not None:
+        os.chown(path, account.uid, account.gid, follow_symlinks=False)
+
+
+def give_tree(path: pathlib.Path, account: Account | None) -> None:
+    """Make the account the owner of a directory and of all that it holds."""
+    give(path, account)
+    for directory, names, files in os.walk(path):
+        for name in [*names, *files]:
+            give(pathlib.Path(directory, name), account)

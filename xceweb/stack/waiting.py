@@ -1,0 +1,47 @@
+"""Waiting on a state with a deadline; never a bare sleep."""
+
+import signal
+import time
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from xceweb.stack import errors
+
+Found = TypeVar("Found")
+POLL_S = 0.05
+
+
+class Server(Protocol):
+    """What can be stopped."""
+
+    def stop(self) -> int:
+        """Stop it and return its exit code."""
+
+
+def until(look: Callable[[], Found | None], *, deadline_s: float, what: str) -> Found:
+    """
+    Look again and again until something is found.
+
+    Args:
+        look: returns what was found, or None (or False) to be asked again.
+        deadline_s: seconds, > 0.
+        what: the thing waited for, as the message names it.
+
+    Raises:
+        StackError: not found in time.
+    """
+    end = time.monotonic() + deadline_s
+    while not (found := look()):
+        if time.monotonic() > end:
+            raise errors.StackError(f"{what} did not answer within {deadline_s:g} s")
+        time.sleep(POLL_S)
+    return found
+
+
+def run_until_interrupted(server: Server, announcement: str) -> None:
+    """Print one line, then keep the server running until SIGINT or SIGTERM."""
+    wanted = {signal.SIGINT, signal.SIGTERM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+    print(announcement, flush=True)
+    signal.sigwait(wanted)
+    server.stop()
