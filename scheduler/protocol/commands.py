@@ -59,7 +59,6 @@ class StartCommand(Command):
     workdir: fields.Path = ""
     slots: Slots = dataclasses.field(default_factory=dict)
     indices: Indices = dataclasses.field(default_factory=dict)
-    )
     nodes: Annotated[tuple[fields.Word, ...], fields.Size(10_000)] = ()
     rank: Annotated[int, fields.Bounds(0, 10_000)] = 0
     wall_limit_s: fields.WallSeconds | None = None

@@ -3,8 +3,8 @@ Signed envelopes: who sent a message, in which direction, and in which order.
 
 HMAC-SHA-256 by the node's secret over the canonical bytes (sorted keys, compact, UTF-8) of everything but the
 signature. The direction is signed, so that a message cannot be sent back to its sender. A text that is not
-canonical is refused, which leaves no room for doubled keys or a second spelling. No clock takes part. Whether a
-sequence is new is the caller's knowledge. Serves P08.
+canonical is refused, which leaves no room for doubled keys or a second spelling. No clock takes part. Whether
+a sequence is new is the caller's knowledge. Serves P08.
 """
 
 from __future__ import annotations
