@@ -1,14 +1,15 @@
 """
 Under which account the stack's processes run: never root.
 
-An ordinary user runs everything as itself. Root hands every process to an unprivileged account, `nobody` or the
-one that XCE_RUN_AS names.
+An ordinary user runs everything as itself. Root hands every process to an unprivileged account: `nobody`, or
+the one that XCE_RUN_AS names.
 """
 
 import dataclasses
 import os
 import pathlib
 import pwd
+from typing import Any
 
 from xceweb.stack import errors
 
@@ -20,10 +21,6 @@ class Account:
     name: str
     uid: int
     gid: int
-
-    def popen_arguments(self) -> dict[str, object]:
-        """Return the arguments of `subprocess` that drop every right of root."""
-        return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
 
 def choose() -> Account | None:
@@ -39,12 +36,17 @@ def choose() -> Account | None:
     try:
         entry = pwd.getpwnam(name)
     except KeyError:
-        raise errors.StackError(
-            f"no account {name!r} on this machine; set XCE_RUN_AS to one that exists"
-        ) from None
+        raise errors.StackError(f"there is no account {name!r}; set XCE_RUN_AS to one that exists") from None
     if entry.pw_uid == 0:
         raise errors.StackError("XCE_RUN_AS is root; set it to an account without rights")
     return Account(name, entry.pw_uid, entry.pw_gid)
+
+
+def popen_arguments(account: Account | None) -> dict[str, Any]:
+    """Return the arguments of `subprocess` that drop every right of root; none without an account."""
+    if account is None:
+        return {}
+    return {"user": account.uid, "group": account.gid, "extra_groups": []}
 
 
 def give(path: pathlib.Path, account: Account | None) -> None:

