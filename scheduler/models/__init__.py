@@ -1,0 +1,64 @@
+"""Django models, one aggregate per file, constraints beside the fields (DESIGN section 2)."""
+
+from scheduler.models.agents import AgentKey, AgentStatus
+from scheduler.models.audit import ConfigChange
+from scheduler.models.commands import AgentCommand
+from scheduler.models.decisions import (
+    Decision,
+    NodeBackoff,
+    Outcome,
+    PendReason,
+    PreemptionEdge,
+    Reservation,
+    Round,
+    ShadowCount,
+    Victim,
+    VictimFate,
+)
+from scheduler.models.events import Event, EventCounter
+from scheduler.models.ledgers import OwnerUsage, QueueUsage
+from scheduler.models.nodes import Node, NodeDevice, NodeSlot
+from scheduler.models.policies import KeypairResourcePolicy, PolicyVersion
+from scheduler.models.queues import Queue
+from scheduler.models.resource_groups import GroupRole, GroupRounds, ResourceGroup
+from scheduler.models.sessions import Allocation, Run, Session, SessionDependency, SessionOutput
+from scheduler.models.slots import SlotKind
+from scheduler.models.users import Keypair, User
+
+__all__ = [
+    "AgentCommand",
+    "AgentKey",
+    "AgentStatus",
+    "Allocation",
+    "ConfigChange",
+    "Decision",
+    "Event",
+    "EventCounter",
+    "GroupRole",
+    "GroupRounds",
+    "Keypair",
+    "KeypairResourcePolicy",
+    "Node",
+    "NodeBackoff",
+    "NodeDevice",
+    "NodeSlot",
+    "Outcome",
+    "OwnerUsage",
+    "PendReason",
+    "PolicyVersion",
+    "PreemptionEdge",
+    "Queue",
+    "QueueUsage",
+    "Reservation",
+    "ResourceGroup",
+    "Round",
+    "Run",
+    "Session",
+    "SessionDependency",
+    "SessionOutput",
+    "ShadowCount",
+    "SlotKind",
+    "User",
+    "Victim",
+    "VictimFate",
+]

@@ -1,0 +1,1 @@
+"""Reads: every public function takes the viewer, or says "internal" in its name."""

@@ -1,0 +1,1 @@
+"""Writes: every public function names the actor and runs in one transaction."""

@@ -1,0 +1,1 @@
+"""The live stream over websockets."""

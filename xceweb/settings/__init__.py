@@ -1,0 +1,1 @@
+"""Settings by purpose: ``base`` holds what is always true; ``local``, ``test`` and ``production`` only differ."""

@@ -1,0 +1,185 @@
+"""What is true everywhere."""
+
+from __future__ import annotations
+
+import pathlib
+import urllib.parse
+from typing import Any
+
+from csp.constants import NONE, SELF
+
+from xceweb import env
+
+BASE_DIR = pathlib.Path(__file__).resolve().parent.parent.parent
+ENV = env.read()
+
+SECRET_KEY: str = ENV["SECRET_KEY"]
+DEBUG = False
+ALLOWED_HOSTS: list[str] = ENV["XCE_ALLOWED_HOSTS"]
+PUBLIC_URL: str = ENV["XCE_PUBLIC_URL"].rstrip("/")
+DATA_DIR = pathlib.Path(ENV["XCE_DATA_DIR"]).resolve()
+TIME_SCALE: float = ENV["XCE_TIME_SCALE"]
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "channels",
+    "django_htmx",
+    "csp",
+    "rest_framework",
+    "scheduler",
+    "xceweb.common",
+]
+
+MIDDLEWARE = [
+    "xceweb.common.middleware.RequestIdMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "xceweb.urls"
+ASGI_APPLICATION = "xceweb.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "xceweb.common.context_processors.page",
+            ],
+        },
+    }
+]
+
+
+def database_from_url(url: str) -> dict[str, Any]:
+    """Return Django's settings for one PostgreSQL URL; the pool is psycopg's own."""
+    parts = urllib.parse.urlsplit(url)
+    query = dict(urllib.parse.parse_qsl(parts.query))
+    host = query.pop("host", parts.hostname or "")
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": parts.path.lstrip("/"),
+        "USER": urllib.parse.unquote(parts.username or ""),
+        "PASSWORD": urllib.parse.unquote(parts.password or ""),
+        "HOST": host,
+        "PORT": str(parts.port or ""),
+        "CONN_MAX_AGE": 0,
+        "OPTIONS": {"pool": {"min_size": 1, "max_size": 12, "timeout": 10}, **query},
+    }
+
+
+DATABASES = {"default": database_from_url(ENV["DATABASE_URL"])}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_USER_MODEL = "scheduler.User"
+LOGIN_URL = "accounts:login"
+LOGIN_REDIRECT_URL = "dashboard:overview"
+LOGOUT_REDIRECT_URL = "accounts:login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+]
+
+LANGUAGE_CODE = "en"
+USE_I18N = True
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = pathlib.Path(ENV["XCE_STATIC_ROOT"] or DATA_DIR / "static")
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"},
+}
+
+SESSION_COOKIE_NAME = "xce_session"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_SERIALIZER = "django.contrib.sessions.serializers.JSONSerializer"
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_NAME = "xce_csrf"
+CSRF_FAILURE_VIEW = "xceweb.common.views.csrf_failure"
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "base-uri": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "object-src": [NONE],
+    }
+}
+
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [ENV["REDIS_URL"]], "prefix": "xce-live"},
+    }
+}
+
+CELERY_BROKER_URL = ENV["BROKER_URL"]
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 3600,
+    "socket_timeout": 5,
+    "socket_connect_timeout": 2,
+    "retry_on_timeout": True,
+}
+CELERY_TASK_SERIALIZER = "json"
+CELERY_RESULT_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_STORE_ERRORS_EVEN_IF_IGNORED = False
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_TASK_TIME_LIMIT = 30
+CELERY_TASK_SOFT_TIME_LIMIT = 25
+CELERY_TASK_DEFAULT_QUEUE = "celery"
+CELERY_TASK_ROUTES = {
+    "xce.report": {"queue": "controller"},
+    "xce.round": {"queue": "rounds"},
+    "xce.due_rounds": {"queue": "rounds"},
+}
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE = {
+    "due-rounds": {"task": "xce.due_rounds", "schedule": 1.0, "options": {"expires": 1}},
+    "reconcile": {"task": "xce.reconcile", "schedule": 1.0, "options": {"expires": 1}},
+}
+
+REST_FRAMEWORK = {
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": "INFO"},
+}
