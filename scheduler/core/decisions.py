@@ -68,7 +68,8 @@ class Verdict(enum.StrEnum):
     RANKED_HIGHER_BY_OWNER = "ranked-higher-by-owner"
     FREES_NOTHING_SHORT = "frees-nothing-short"
     STOP_FAILED = "stop-failed"
-    LIMIT = "limit"
+    LIMIT = "limit"  #: legal, but a limit of owner or queue would still be used up
+    INSUFFICIENT = "insufficient"  #: legal, but all that are legal together do not free enough on one node
 
 
 class Action(enum.StrEnum):

@@ -132,7 +132,9 @@ class Node:
     id: int
     name: str
     capacity: resources.ResourceVector
-    devices: Mapping[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)  #: indexed kind -> indices
+    devices: Mapping[str, tuple[int, ...]] = dataclasses.field(
+        default_factory=dict
+    )  #: indexed kind -> indices
     max_sessions: int | None = None
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
     state: NodeState = NodeState.READY
@@ -144,7 +146,9 @@ class Usage:
 
     used: resources.ResourceVector = resources.EMPTY
     sessions: int = 0
-    max_slots: Mapping[str, int] = dataclasses.field(default_factory=dict)  #: kinds without a limit are absent
+    max_slots: Mapping[str, int] = dataclasses.field(
+        default_factory=dict
+    )  #: kinds without a limit are absent
     max_sessions: int | None = None
 
 
@@ -196,7 +200,9 @@ class Session:
     is_preemptible: bool = True
     is_private: bool = False
     is_held: bool = False
-    labels: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)  #: label -> accepted values, all-of
+    labels: Mapping[str, frozenset[str]] = dataclasses.field(
+        default_factory=dict
+    )  #: label -> accepted values, all-of
     begin_at: int | None = None
     dependency: DependencyState = DependencyState.MET
     wall_limit_s: int | None = None
@@ -207,11 +213,19 @@ class Session:
     times_preempted: int = 0
     stop_failed_since_start: bool = False
     allocations: tuple[Allocation, ...] = ()
-    resume_slots: tuple[Allocation, ...] = ()  #: SUSPENDED: what it must get back, node and indices
+    #: SUSPENDED, or SCHEDULED by a resume: all that it holds once it runs again, node and indices
+    resume_slots: tuple[Allocation, ...] = ()
     stop_mode: PreemptionMode | None = None  #: being stopped: the mode of the decision; None = it ends
     stop_deadline: int | None = None  #: being stopped: after this it is stuck and counts as nothing
     in_decision: bool = False  #: already a victim of a decision under way
-    backoff: Mapping[int, int] = dataclasses.field(default_factory=dict)  #: node id -> closed to its preemption until
+    is_withdrawing: bool = False  #: its stop is being taken back: neither free nor releasing
+    warning_signal: int = 15  #: sent before the kill
+    grace_s: int | None = (
+        None  #: own seconds from warning to kill, counted up to the group's; None = the group's
+    )
+    backoff: Mapping[int, int] = dataclasses.field(
+        default_factory=dict
+    )  #: node id -> closed to its preemption until
 
     @property
     def is_system(self) -> bool:
@@ -231,6 +245,8 @@ class Reservation:
     victim_ids: tuple[int, ...]  #: sessions whose stop will be drawn
     deadline: int
     indices: Mapping[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)  #: drawn indices
+    is_wait: bool = False  #: made by a wait: nobody was stopped for it
+    is_binding: bool = False  #: a kill has begun: the holder starts nowhere else while it stands
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

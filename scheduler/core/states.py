@@ -44,7 +44,9 @@ class Trigger(enum.StrEnum):
     STOP_PROVEN_REQUEUE = "stop-proven-requeue"  #: preempted, mode reschedule
     STOP_PROVEN_SUSPEND = "stop-proven-suspend"  #: preempted, mode suspend
     WITHDRAWN = "withdrawn"  #: the preemption was withdrawn, or its stop failed and was undone
-    STOP_ASKED = "stop-asked"  #: a person suspends, requeues, or makes a suspended session give up its process
+    STOP_ASKED = (
+        "stop-asked"  #: a person suspends, requeues, or makes a suspended session give up its process
+    )
     ASKED_SUSPENDED = "asked-suspended"  #: the suspend of a person is proven
     ASKED_REQUEUED = "asked-requeued"  #: the requeue of a person is proven
     ASKED_UNDONE = "asked-undone"  #: the suspend of a person failed and was undone
