@@ -4,7 +4,7 @@ import pathlib
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
 from xceweb.stack import children, errors
@@ -69,9 +69,16 @@ def until_ready(
 
 
 def run_until_interrupted(server: Server, announcement: str) -> None:
-    """Print one line, then keep the server running until SIGINT or SIGTERM."""
+    """Print one line, keep the server running until SIGINT or SIGTERM, then stop it."""
+    try:
+        announce_and_wait([announcement])
+    finally:
+        server.stop()
+
+
+def announce_and_wait(lines: Iterable[str]) -> None:
+    """Print some lines and return at SIGINT or SIGTERM."""
     wanted = {signal.SIGINT, signal.SIGTERM}
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
-    print(announcement, flush=True)
+    print(*lines, sep="\n", flush=True)
     signal.sigwait(wanted)
-    server.stop()
