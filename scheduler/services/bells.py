@@ -1,0 +1,60 @@
+"""
+Bells: what is published after commit. Each may be lost without harm.
+
+A live hint wakes the log readers, a round message wakes the scheduler, and commands go to their nodes at once instead
+of at the next look of the reconciler. A broker that is away costs latency only: every bell is guarded.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from asgiref.sync import async_to_sync
+from celery import current_app
+from channels.layers import get_channel_layer
+
+log = logging.getLogger(__name__)
+
+#: The channel-layer group that log readers join.
+HINTS = "xce.events"
+
+
+def ring(*, last: int, group_ids: list[int], command_ids: list[int]) -> None:
+    """
+    Ring what one transaction asks for.
+
+    Args:
+        last: the last event number written, 0 for none.
+        group_ids: groups that want a round now.
+        command_ids: outbox rows to send now.
+    """
+    if command_ids:
+        _guarded("commands", lambda: _send(command_ids))
+    for group_id in group_ids:
+        _guarded("round", lambda group_id=group_id: _ask(group_id))
+    if last:
+        _guarded("hint", lambda: _hint(last))
+
+
+def _send(command_ids: list[int]) -> None:
+    from scheduler.services import commands
+
+    commands.send(command_ids)
+
+
+def _ask(group_id: int) -> None:
+    current_app.send_task("xce.round", args=[group_id], expires=10)
+
+
+def _hint(last: int) -> None:
+    layer = get_channel_layer()
+    if layer is not None:
+        async_to_sync(layer.group_send)(HINTS, {"type": "hint", "last": last})
+
+
+def _guarded(name: str, bell: Callable[[], None]) -> None:
+    try:
+        bell()
+    except Exception as error:  # whatever a broker client raises: the bell may be lost
+        log.warning("bell %s was not rung: %s", name, error)
