@@ -12,11 +12,11 @@ class AgentCommand(models.Model):
 
     class Kind(models.TextChoices):
         START = "start"
-        STOP = "job_stop"
+        STOP = "stop"
         RESUME = "resume"
         KILL = "kill"
         WITHDRAW = "withdraw"
-        CANCEL_START = "cancel_start"
+        CANCEL_START = "cancel-start"
 
     id = models.BigAutoField(primary_key=True)
     command_id = models.UUIDField(default=ids.new_id, unique=True, editable=False)

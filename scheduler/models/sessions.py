@@ -76,6 +76,10 @@ class Session(models.Model):
     stop_goal = models.CharField(
         max_length=12, blank=True, help_text="being stopped: suspend, reschedule, terminate; TERMINATING: end"
     )
+    stop_releases = ArrayField(
+        models.CharField(max_length=64), null=True, help_text="kinds that its suspend frees; null = every kind"
+    )
+    is_counted = models.BooleanField(default=False, help_text="counts towards session limits now")
     end_result = models.CharField(max_length=12, blank=True, help_text="TERMINATING: the result to come")
 
     class Meta:
@@ -168,8 +172,8 @@ class Allocation(models.Model):
     node = models.ForeignKey("scheduler.Node", on_delete=models.PROTECT, related_name="allocations")
     slots = models.JSONField(help_text="kind -> amount held now")
     indices = models.JSONField(default=dict, help_text="indexed kind -> device indices held now")
-    resume_slots = models.JSONField(null=True, help_text="suspended: what a resume must get back")
-    resume_indices = models.JSONField(null=True)
+    full_slots = models.JSONField(help_text="kind -> amount that it holds while it runs; a resume gets it back")
+    full_indices = models.JSONField(default=dict)
     since = models.DateTimeField()
 
     class Meta:
