@@ -9,6 +9,7 @@ import dataclasses
 import os
 import pathlib
 import pwd
+import stat
 from typing import Any
 
 from xceweb.stack import errors
@@ -55,9 +56,27 @@ def give(path: pathlib.Path, account: Account | None) -> None:
         os.chown(path, account.uid, account.gid, follow_symlinks=False)
 
 
-def give_tree(path: pathlib.Path, account: Account | None) -> None:
-    """Make the account the owner of a directory and of all that it holds."""
+def give_tree(path: pathlib.Path, account: Account | None, *, private: frozenset[str] = frozenset()) -> None:
+    """
+    Make the account the owner of a directory and of all that it holds.
+
+    Processes of the account may change the tree meanwhile: entries are reached through directory descriptors,
+    so that no link leads out of it, and a file with a second name stays as it is.
+
+    Args:
+        private: names of entries directly below the path that stay with their owner.
+    """
+    if account is None:
+        return
     give(path, account)
-    for directory, names, files in os.walk(path):
-        for name in [*names, *files]:
-            give(pathlib.Path(directory, name), account)
+    for directory, names, files, descriptor in os.fwalk(path, follow_symlinks=False):
+        kept = private if pathlib.Path(directory) == path else frozenset()
+        for name in {*names, *files} - kept:
+            _give_entry(name, descriptor, account)
+
+
+def _give_entry(name: str, descriptor: int, account: Account) -> None:
+    status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+    is_single = stat.S_ISDIR(status.st_mode) or status.st_nlink == 1
+    if status.st_uid != account.uid and is_single:
+        os.chown(name, account.uid, account.gid, dir_fd=descriptor, follow_symlinks=False)

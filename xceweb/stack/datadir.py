@@ -11,6 +11,8 @@ from xceweb.stack import accounts, errors, keys
 
 #: A first start writes about 60 MB of databases.
 ROOM_BYTES = 128 * 1024 * 1024
+#: Not for the account that sessions run as.
+PRIVATE = frozenset({"secrets.json", "run.json", "lock"})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +64,7 @@ def open_at(path: pathlib.Path, account: accounts.Account | None) -> DataDir:
         _check_room(root)
         for name in ("log", "agents", "home"):
             (root / name).mkdir(mode=0o700, exist_ok=True)
-        accounts.give_tree(root, account)
+        accounts.give_tree(root, account, private=PRIVATE)
     except OSError as error:
         message = (
             f"the data directory {root} cannot be used: {error.strerror}; choose another with --data-dir"
@@ -87,6 +89,21 @@ def lock(directory: DataDir) -> int:
         where = f"at {run['url']} (pid {run['pid']})" if run else "(it is starting or stopping)"
         raise errors.StackError(f"this data directory already runs {where}") from None
     return descriptor
+
+
+def is_locked(directory: DataDir) -> bool:
+    """Say whether a stack runs on this data directory, or is about to."""
+    try:
+        descriptor = os.open(directory.root / "lock", os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def write_run_file(directory: DataDir, *, url: str, env: dict[str, str]) -> None:

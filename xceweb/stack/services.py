@@ -31,6 +31,9 @@ class Server(Protocol):
     def log(self) -> pathlib.Path:
         """Where its output goes."""
 
+    def prepare(self) -> None:
+        """Make what it needs before its first start."""
+
     def spawn(self) -> subprocess.Popen[bytes]:
         """Start it and return at once."""
 
@@ -47,6 +50,9 @@ class Program:
     log: pathlib.Path
     account: accounts.Account | None
     ready: Callable[[], bool]
+
+    def prepare(self) -> None:
+        """Need nothing: all is made by `first_start`."""
 
     def spawn(self) -> subprocess.Popen[bytes]:
         """Start the command and return at once."""

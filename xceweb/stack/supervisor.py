@@ -56,6 +56,7 @@ class Supervisor:
             StackError: it ended three times or did not answer in time.
         """
         begun_s = time.monotonic()
+        service.server.prepare()
         for left in range(FIRST_START_TRIES - 1, -1, -1):
             watched = self._watch(service)
             try:

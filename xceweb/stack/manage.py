@@ -1,0 +1,52 @@
+"""
+Runs one Django command in the environment of a data directory: `python -m xceweb.stack.manage ARGS`.
+
+A running stack is used as it is; otherwise the embedded servers are started for the time of the command. The
+command runs as the caller, so that it can read the caller's files.
+"""
+
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+
+from xceweb.stack import datadir, embedded, errors, privileges, services
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
+    directory = datadir.DataDir(
+        pathlib.Path(os.environ.get("XCE_DATA_DIR", privileges.PROJECT / ".xce")).resolve()
+    )
+    with environment(directory) as env:
+        argv = services.python(str(privileges.PROJECT / "manage.py"), *arguments)
+        command = subprocess.Popen(argv, env={**os.environ, "PYTHONPATH": str(privileges.PROJECT), **env})
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        return command.wait()
+
+
+@contextlib.contextmanager
+def environment(directory: datadir.DataDir) -> Iterator[dict[str, str]]:
+    """
+    Yield the environment of the stack that runs on a data directory, or of servers started for this purpose.
+
+    Raises:
+        StackError: the stack is just starting or stopping, or its servers do not come up.
+    """
+    if not datadir.is_locked(directory):
+        with embedded.running(directory.root) as env:
+            yield env
+        return
+    run = directory.read(directory.run_file)
+    if run is None:
+        raise errors.StackError(
+            f"the stack on {directory.root} is starting or stopping; try again in a moment"
+        )
+    yield run["env"]
+
+
+if __name__ == "__main__":
+    errors.run(lambda: main(sys.argv[1:]))
