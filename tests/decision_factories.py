@@ -37,7 +37,7 @@ def a_preemption(
     kind: str = "preempt",
     not_chosen: Iterable[decisions.CandidateView] = (),
 ) -> models.Decision:
-    """Make the stored decision, with record and victims, that stops ``victims`` so that ``preemptor`` starts."""
+    """Make the stored decision, with record and victims, that stops ``victims`` for ``preemptor``."""
     victims = list(victims)
     field = "job_priority" if axis == "owner" else "priority"
     record = _record(preemptor, victims, (node, axis, field), tuple(not_chosen))

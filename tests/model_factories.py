@@ -3,7 +3,8 @@ Django rows with sensible defaults, written straight to the tables: people to se
 
 What is made is consistent: a session that holds slots has its allocation, devices and ledgers counted, so
 that the invariants hold from the first row on. Everything has a default; say only what the test is about.
-Amounts are in the smallest unit (milli-cores, bytes, devices); times are aware. Decisions: decision_factories.
+Amounts are in the smallest unit (milli-cores, bytes, devices); times are aware.
+``decision_factories`` makes decisions and reasons.
 """
 
 from __future__ import annotations
@@ -186,26 +187,34 @@ def _defaults(state: str) -> dict[str, Any]:
 
 def _hold(session: models.Session, node: models.Node) -> None:
     is_resting = session.state == _S.SUSPENDED
+    full_indices = _first_indices(session, node)
     slots = {} if is_resting else dict(session.slots)
-    indices = {} if is_resting else _take_devices(session, node)
-    allocation = models.Allocation.objects.create(
-        session=session, node=node, slots=slots, indices=indices, since=session.started_at or ago(60)
+    indices = {} if is_resting else full_indices
+    models.Allocation.objects.create(
+        session=session,
+        node=node,
+        slots=slots,
+        indices=indices,
+        full_slots=dict(session.slots),
+        full_indices=full_indices,
+        since=session.started_at or ago(60),
     )
-    if is_resting:
-        allocation.resume_slots = dict(session.slots)
-        allocation.resume_indices = _first_indices(session, node)
-        allocation.save()
-    for kind, amount in slots.items():
-        node.slots.filter(kind=kind).update(allocated=F("allocated") + amount)
+    _take(session, node, (slots, indices))
+    if not is_resting:
+        models.Session.objects.filter(id=session.id).update(is_counted=True)
+        session.is_counted = True
     _count(session, {**slots, "sessions": 0 if is_resting else 1})
     a_run(session, node)
 
 
-def _take_devices(session: models.Session, node: models.Node) -> dict[str, list[int]]:
-    indices = _first_indices(session, node)
+def _take(
+    session: models.Session, node: models.Node, what: tuple[dict[str, int], dict[str, list[int]]]
+) -> None:
+    slots, indices = what
+    for kind, amount in slots.items():
+        node.slots.filter(kind=kind).update(allocated=F("allocated") + amount)
     for kind, numbers in indices.items():
         node.devices.filter(kind=kind, index__in=numbers).update(session=session)
-    return indices
 
 
 def _first_indices(session: models.Session, node: models.Node) -> dict[str, list[int]]:
