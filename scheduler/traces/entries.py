@@ -1,0 +1,67 @@
+"""What a reader makes of one line of a trace: an entry, or a fault that names the line."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+
+#: more digits than any clock or machine needs, few enough to stay exact in every column of ours
+_WHOLE = re.compile(r"(-?\d{1,15})(?:\.0*)?\Z")
+_MOMENT = re.compile(r"(-?)(\d{1,12})(?:\.(\d{1,3})\d*)?\Z")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Entry:
+    """One session of the trace, before its time is scaled."""
+
+    line: int  #: from 1, as an editor counts
+    name: str
+    submit_ms: int  #: since the start of the trace
+    life_ms: int  #: how long it ran there, >= 0
+    slots: Mapping[str, str]  #: kind -> amount as people write it, on each node
+    service_class: str  #: what decides the queue: a QoS class, or SWF's queue number
+    node_count: int = 1
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Fault:
+    """One line that cannot be understood."""
+
+    line: int
+    what: str
+
+
+class BadValue(ValueError):
+    """A value of a line is not what its column holds; the text says which and why."""
+
+
+def whole(text: str, *, column: str, least: int) -> int:
+    """
+    Read a whole number.
+
+    Raises:
+        BadValue: not a whole number, or below `least`.
+    """
+    match = _WHOLE.match(text.strip())
+    if match is None:
+        raise BadValue(f"{column} is {text!r}, not a whole number")
+    number = int(match[1])
+    if number < least:
+        raise BadValue(f"{column} is {number}, below {least}")
+    return number
+
+
+def moment_ms(text: str, *, column: str) -> int:
+    """
+    Read seconds since the start of the trace, with or without decimals; returns milliseconds, >= 0.
+
+    Raises:
+        BadValue: not a number, or negative.
+    """
+    match = _MOMENT.match(text.strip())
+    if match is None:
+        raise BadValue(f"{column} is {text!r}, not a number of seconds")
+    if match[1]:
+        raise BadValue(f"{column} is {text}, below 0")
+    return int(match[2]) * 1000 + int((match[3] or "").ljust(3, "0"))
