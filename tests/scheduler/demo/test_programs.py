@@ -62,7 +62,7 @@ def test_a_stopped_program_goes_on_from_its_checkpoint_to_the_same_result(start,
     assert "checkpoint at step 1" in stopped.communicate(timeout=30)[0]
     again, _ = start(name, "--steps", 6, "--step-ms", 1, "--size", 200).communicate(timeout=30)
 
-    assert -signal.SIGTERM == stopped.returncode
+    assert stopped.returncode == -signal.SIGTERM
     assert again.startswith("resumed from checkpoint at step 1\nstep 2/6")
     assert whole.splitlines()[-2:] == again.splitlines()[-2:]
 
@@ -77,7 +77,7 @@ def test_a_checkpoint_is_whole_and_goes_when_the_work_is_done(start, tmp_path):
 
     start("primes", "--steps", 2, "--step-ms", 1, "--size", 100).communicate(timeout=30)
 
-    assert [] == list(tmp_path.iterdir())
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_primes_are_counted_rightly(start):
@@ -109,7 +109,7 @@ def test_a_program_that_is_stopped_and_continued_keeps_its_counter(start):
     process.send_signal(signal.SIGCONT)
     rest = until(process, "step 5/40")
 
-    assert ["step 3/40", "step 4/40", "step 5/40"] == [line.partition(":")[0] for line in rest]
+    assert [line.partition(":")[0] for line in rest] == ["step 3/40", "step 4/40", "step 5/40"]
 
 
 def test_occupy_lives_about_as_long_as_it_is_told(start):

@@ -6,7 +6,8 @@ from scheduler.traces import entries
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("0", 0), ("12902960", 12_902_960_000), ("1.5", 1500), ("2.0009", 2000), ("3.04", 3040)]
+    ("text", "expected"),
+    [("0", 0), ("12902960", 12_902_960_000), ("1.5", 1500), ("2.0009", 2000), ("3.04", 3040)],
 )
 def test_moments_are_read_exactly(text, expected):
     assert expected == entries.moment_ms(text, column="t")
