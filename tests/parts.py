@@ -1,0 +1,80 @@
+"""
+The parts of the test suite and their budgets, in one place.
+
+Every test file belongs to exactly one part: the first whose directory it lies in, browser tests by their
+marker (`tests/architecture/test_parts.py` sees to it).
+"""
+
+import dataclasses
+import pathlib
+
+TESTS = pathlib.Path(__file__).resolve().parent
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """One part: what it selects and what it may cost."""
+
+    name: str
+    #: Directories below `tests/`; a directory of an earlier part is not entered again.
+    directories: tuple[str, ...]
+    #: Seconds that the part may take in CI, on two cores.
+    budget_s: int
+    #: Worker processes; 0 = none, for tests that start a whole stack.
+    processes: int = 2
+    needs_browser: bool = False
+
+    @property
+    def markers(self) -> str:
+        """Marker expression of the browser's part or of the others."""
+        return "browser" if self.needs_browser else "not browser"
+
+
+PARTS = (
+    Part("core", ("architecture", "scheduler/core", "scheduler/protocol", "history", "simulation"), 180),
+    Part("processes", ("scheduler/agent", "conformance", "xceweb/stack"), 150),
+    Part("database", ("scheduler",), 180),
+    Part("web", ("xceweb",), 150),
+    Part("system", ("system",), 210, processes=0),
+    Part("browser", (".",), 240, processes=0, needs_browser=True),
+)
+
+
+def named(name: str) -> Part:
+    """
+    Return one part.
+
+    Raises:
+        KeyError: there is no part of that name; the message lists those there are.
+    """
+    for part in PARTS:
+        if part.name == name:
+            return part
+    raise KeyError(f"no part {name!r}; parts are {', '.join(part.name for part in PARTS)}")
+
+
+def selection(part: Part) -> list[str]:
+    """
+    Return pytest's arguments that select a part.
+
+    Returns:
+        Paths relative to the project, then options; an empty list when none of its directories exists.
+    """
+    paths = [f"tests/{directory}" for directory in part.directories if (TESTS / directory).is_dir()]
+    if not paths:
+        return []
+    ignored = [f"--ignore=tests/{directory}" for directory in _taken_by_others(part)]
+    return [*paths, *ignored, "-m", part.markers]
+
+
+def _taken_by_others(part: Part) -> list[str]:
+    """Directories of other parts that lie inside this part's own."""
+    if part.needs_browser:
+        return []
+    return [
+        directory
+        for other in PARTS
+        if other is not part
+        for directory in other.directories
+        if any(directory.startswith(f"{own}/") for own in part.directories)
+    ]
