@@ -1,8 +1,8 @@
 """
 What a round decides: dispatch, pend or preempt, each handed to one callback.
 
-The core learns nothing of what the callback does: the committer writes rows and commands, preview and shadow collect,
-tests append to a list. Source: XCE spec AC1, AC4; DESIGN sections 4, 5 and 7.
+The core learns nothing of what the callback does: the committer writes rows and commands, preview and shadow
+collect, tests append to a list. Source: XCE spec AC1, AC4; DESIGN sections 4, 5 and 7.
 """
 
 from __future__ import annotations
@@ -167,8 +167,8 @@ class Preempt:
     """
     Stop these victims so that one session can start on one node.
 
-    ``victim_jobids``, ``n_victims``, ``signal`` and ``preempting_jobid`` are XCE's payload; ``signal`` is the victims'
-    common value, 0 when they differ.
+    ``victim_jobids``, ``n_victims``, ``signal`` and ``preempting_jobid`` are XCE's payload; ``signal`` is the
+    victims' common value, 0 when they differ.
     """
 
     preempting_jobid: int
@@ -213,5 +213,5 @@ Decision = Dispatch | Pend | Preempt
 class Decide(Protocol):
     """The one callback through which a round speaks."""
 
-    def __call__(self, decision: Decision) -> None:
+    def __call__(self, decision: Decision, /) -> None:
         """Take one decision. A Preempt is always followed by a Pend(AWAITING_VICTIMS) for its preemptor."""

@@ -1,8 +1,8 @@
 """
 What one round may know about nodes, groups, queues, owners and sessions: frozen values.
 
-Times are integers, microseconds since the epoch, from the database's clock. Ids are the database's integers. Mappings
-are plain dicts that nobody changes after construction.
+Times are integers, microseconds since the epoch, from the database's clock. Ids are the database's integers.
+Mappings are plain dicts that nobody changes after construction.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """
 Exact amounts of slots by kind.
 
-A vector holds integers in the smallest unit of each kind (milli-cores, bytes, devices). Kinds of amount zero are left
-out, so that equal vectors are equal values with equal hashes. No floats anywhere.
+A vector holds integers in the smallest unit of each kind (milli-cores, bytes, devices). Kinds of amount zero
+are left out, so that equal vectors are equal values with equal hashes. No floats anywhere.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from scheduler.core import errors
 
 
 class ResourceVector:
-    """An immutable map from slot kind to a non-negative integer amount; kinds that are absent count as zero."""
+    """
+    An immutable map from slot kind to a non-negative integer amount; kinds that are absent count as zero.
+    """
 
     __slots__ = ("_amounts", "_items")
 
@@ -60,7 +62,9 @@ class ResourceVector:
         return all(amounts.get(kind, 0) >= amount for kind, amount in other._items)
 
     def shortfall(self, have: ResourceVector) -> ResourceVector:
-        """Return what is missing when this vector is wanted and ``have`` is there: max(0, self - have) per kind."""
+        """
+        Return what is missing when this vector is wanted and ``have`` is there: max(0, self - have) per kind.
+        """
         return ResourceVector({k: a - have.get(k) for k, a in self._items if a > have.get(k)})
 
     def minus_clamped(self, other: ResourceVector) -> ResourceVector:

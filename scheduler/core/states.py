@@ -1,12 +1,13 @@
 """
 Life of a session: the states, what moves it, and the one table.
 
-Theory of operation. A session waits (PENDING), is promised slots (SCHEDULED) and runs (RUNNING). Whoever wants it to
-stop says so first (PREEMPTED for the scheduler, STOPPING for a person who suspends or requeues, TERMINATING for an
-end); in these three states it **keeps its slots**, because wanting is not evidence. Only an agent's proof moves it on
-(SUSPENDED, PENDING, TERMINATED) and frees what the mode frees. A way back exists wherever the processes still live:
-a withdrawn or failed stop returns to RUNNING. ``next_state`` is the only reader of the table, and
-``scheduler.services.transitions`` is the only writer of a session's state. Source: DESIGN section 3.
+Theory of operation. A session waits (PENDING), is promised slots (SCHEDULED) and runs (RUNNING). Whoever
+wants it to stop says so first (PREEMPTED for the scheduler, STOPPING for a person who suspends or requeues,
+TERMINATING for an end); in these three states it **keeps its slots**, because wanting is not evidence. Only
+an agent's proof moves it on (SUSPENDED, PENDING, TERMINATED) and frees what the mode frees. A way back exists
+wherever the processes still live: a withdrawn or failed stop returns to RUNNING. ``next_state`` is the only
+reader of the table, and ``scheduler.services.transitions`` is the only writer of a session's state. Source:
+DESIGN section 3.
 """
 
 from __future__ import annotations

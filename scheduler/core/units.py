@@ -1,8 +1,9 @@
 """
 Amounts as people type and read them: ``2`` cores, ``0.5``, ``4g``.
 
-Inside the system every amount is an integer in the kind's smallest unit. A kind has a declared scale: how many of the
-smallest unit make one of the unit that people write. Parsing is exact; what cannot be represented is refused.
+Inside the system every amount is an integer in the kind's smallest unit. A kind has a declared scale: how
+many of the smallest unit make one of the unit that people write. Parsing is exact; what cannot be represented
+is refused.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ def parse_amount(kind: SlotKind, text: str) -> int:
 
     Args:
         kind: the slot kind.
-        text: ``2``, ``0.5``, ``500m`` (cpu: milli), ``4g`` (bytes: k, m, g, t, p with an optional ``b`` or ``ib``).
+        text: ``2``, ``0.5``, ``500m`` (cpu: milli), ``4g`` (bytes: k, m, g, t, p with an optional ``b`` or
+            ``ib``).
 
     Returns:
         The amount in the kind's smallest unit, >= 0.
@@ -84,7 +86,8 @@ def format_amount(kind: SlotKind, amount: int) -> str:
     Write an amount as people read it, exactly where a short form exists.
 
     Returns:
-        ``2``, ``0.5`` or, for bytes, ``4g``, ``1.5g`` (rounded to one decimal place only where it does not divide).
+        ``2``, ``0.5`` or, for bytes, ``4g``, ``1.5g`` (rounded to one decimal place only where it does not
+        divide).
     """
     if kind.is_bytes:
         return _format_bytes(amount)

@@ -1,0 +1,74 @@
+"""
+One round's working state: the snapshot by id, the ledger, who is already a victim, and the edges of the cycle
+guard.
+
+Made at the start of a round and thrown away at its end; nothing else in the core changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from scheduler.core import decisions, entities, ledger, release, snapshot, states
+
+
+class Context:
+    """What a round knows and has decided so far."""
+
+    def __init__(self, view: snapshot.Snapshot) -> None:
+        self.view = view
+        self.policy = view.policy
+        self.now = view.now
+        self.nodes = tuple(sorted(view.nodes, key=lambda node: (node.name, node.id)))
+        self.node_by_id: Mapping[int, entities.Node] = {node.id: node for node in view.nodes}
+        self.queue_by_id: Mapping[int, entities.Queue] = {queue.id: queue for queue in view.queues}
+        self.session_by_id: Mapping[int, entities.Session] = {s.id: s for s in view.sessions}
+        self.running = tuple(sorted((s for s in view.sessions if _is_on_node(s)), key=lambda s: s.id))
+        self.reservation_by_session = {r.session_id: r for r in view.reservations}
+        self.ledger = ledger.Ledger(view)
+        self.claimed: set[int] = {s.id for s in view.sessions if s.in_decision}
+        self._winners: dict[int, set[int]] = {}
+        for edge in view.edges:
+            self.add_edge(edge.winner_id, edge.loser_id)
+        self._plans: dict[int, release.StopPlan] = {}
+        self._views: dict[object, tuple[decisions.NodeView, ...]] = {}
+        self._views_version = -1
+        self.starts = 0  #: dispatches of this round, for round_robin
+
+    def add_edge(self, winner_id: int, loser_id: int) -> None:
+        """Remember that ``winner`` takes something from ``loser``."""
+        self._winners.setdefault(loser_id, set()).add(winner_id)
+
+    def above(self, session_id: int) -> frozenset[int]:
+        """Return every session that, over edges of any number, took something from ``session_id``."""
+        seen: set[int] = set()
+        todo = [session_id]
+        while todo:
+            for winner_id in self._winners.get(todo.pop(), ()):
+                if winner_id not in seen:
+                    seen.add(winner_id)
+                    todo.append(winner_id)
+        return frozenset(seen)
+
+    def stop_plan(self, session: entities.Session) -> release.StopPlan:
+        """Return how ``session`` would be stopped; computed once per round."""
+        plan = self._plans.get(session.id)
+        if plan is None:
+            queue = self.queue_by_id.get(session.queue_id)
+            plan = self._plans[session.id] = release.plan_stop(session, queue, self.policy)
+        return plan
+
+    def remembered(
+        self, key: object, make: Callable[[], tuple[decisions.NodeView, ...]]
+    ) -> tuple[decisions.NodeView, ...]:
+        """Return what ``make`` returned for this key since the ledger last changed."""
+        if self._views_version != self.ledger.version:
+            self._views.clear()
+            self._views_version = self.ledger.version
+        if key not in self._views:
+            self._views[key] = make()
+        return self._views[key]
+
+
+def _is_on_node(session: entities.Session) -> bool:
+    return session.state in states.LIVE

@@ -1,0 +1,284 @@
+"""
+Free room during a round: slots, device indices and session places per node, limits per owner and queue.
+
+Everything that is not proven free counts as held: sessions that run, start or are being stopped, and the
+drawn part of every reservation. Beside it stands what is *releasing* (being stopped, deadline not over), net
+of what reservations were promised of it. Amounts are plain integers by kind; a node with a session limit has
+the further kind ``PLACES``, so that one arithmetic serves all. Every change is journalled and can be rolled
+back. Source: DESIGN 5.1, 5.6, 5.7.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterable, Mapping
+
+from scheduler.core import entities, limits, release, resources, snapshot, states
+
+#: Kind under which a node counts session places.
+PLACES = "#places"
+
+Amounts = dict[str, int]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Reserve:
+    """Room to keep on one node: the free part is drawn at once, the rest promised of what is leaving."""
+
+    node_id: int
+    slots: resources.ResourceVector
+    draw: resources.ResourceVector
+    draw_indices: Mapping[str, tuple[int, ...]]
+    leaving: tuple[entities.Session, ...]  #: victims and others being stopped that it counts on
+
+
+class Room:
+    """One node during a round."""
+
+    __slots__ = ("free", "indices", "leaving", "node", "promised", "releasing")
+
+    def __init__(self, node: entities.Node) -> None:
+        self.node = node
+        self.free: Amounts = node.capacity.as_dict()
+        if node.max_sessions is not None:
+            self.free[PLACES] = node.max_sessions
+        self.indices: dict[str, tuple[int, ...]] = {k: tuple(sorted(i)) for k, i in node.devices.items()}
+        self.releasing: Amounts = {}
+        self.promised: Amounts = {}
+        self.leaving: dict[int, Amounts] = {}
+
+    def wants(self, slots: Iterable[tuple[str, int]]) -> Amounts:
+        """Return the request with the session place that it takes here."""
+        amounts = dict(slots)
+        if self.node.max_sessions is not None:
+            amounts[PLACES] = 1
+        return amounts
+
+    def fits(self, wanted: Mapping[str, int]) -> bool:
+        """Say whether all of ``wanted`` is free now."""
+        free = self.free
+        return all(free.get(kind, 0) >= amount for kind, amount in wanted.items())
+
+    def net_releasing(self, kind: str) -> int:
+        """Return what will be free without anybody else's stop, net of promises."""
+        return max(0, self.releasing.get(kind, 0) - self.promised.get(kind, 0))
+
+    def short(self, wanted: Mapping[str, int]) -> Amounts:
+        """Return what is missing of ``wanted`` when all that is free and releasing is counted."""
+        missing = {}
+        for kind, amount in wanted.items():
+            have = self.free.get(kind, 0) + self.net_releasing(kind)
+            if amount > have:
+                missing[kind] = amount - have
+        return missing
+
+    def take_indices(self, slots: Iterable[tuple[str, int]]) -> dict[str, tuple[int, ...]]:
+        """Return the lowest free device indices for a request; kinds without indices are left out."""
+        return {k: self.indices[k][:amount] for k, amount in slots if self.indices.get(k)}
+
+
+class Ledger:
+    """Every node, owner and queue of one round."""
+
+    def __init__(self, view: snapshot.Snapshot) -> None:
+        self._policy = view.policy
+        self._journal: list[Callable[[], object]] = []
+        self.version = 0  #: grows with every change, a rollback included
+        self.rooms: dict[int, Room] = {node.id: Room(node) for node in view.nodes}
+        self.owners = {owner.id: limits.Account(owner.usage) for owner in view.owners}
+        self.queues = {queue.id: limits.Account(queue.usage) for queue in view.queues}
+        for session in view.sessions:
+            self._hold(session, view.now)
+        by_id = {session.id: session for session in view.sessions}
+        for reservation in sorted(view.reservations, key=lambda r: r.id):
+            self._keep(reservation, by_id, view.now)
+        self._journal.clear()
+
+    # What the snapshot says
+
+    def _hold(self, session: entities.Session, now: int) -> None:
+        place = session.state is not states.SessionState.SUSPENDED
+        for held in session.allocations:
+            room = self.rooms.get(held.node_id)
+            if room is not None:
+                self._take(room, held.slots, held.indices, place=place)
+        if release.is_releasing(session, now):
+            self.add_leaving(session, release.releases_by_node(session, self._policy), place=place)
+
+    def _keep(
+        self, reservation: entities.Reservation, by_id: Mapping[int, entities.Session], now: int
+    ) -> None:
+        room = self.rooms.get(reservation.node_id)
+        if room is None:
+            return
+        self._take(room, reservation.drawn, reservation.indices, place=True)
+        self._promise(room, reservation.slots.minus_clamped(reservation.drawn), reservation.victim_ids)
+        holder = by_id.get(reservation.session_id)
+        if holder is not None:
+            victims = [by_id[i] for i in reservation.victim_ids if i in by_id]
+            leaving = [v for v in victims if release.is_releasing(v, now)]
+            self._net(holder, reservation.slots, leaving)
+
+    # Accounts
+
+    def owner(self, owner_id: int) -> limits.Account:
+        """Return the owner's account; one that the snapshot does not list has no limits."""
+        return self.owners.setdefault(owner_id, limits.Account(entities.Usage()))
+
+    def queue(self, queue_id: int) -> limits.Account:
+        """Return the queue's account; one that the snapshot does not list has no limits."""
+        return self.queues.setdefault(queue_id, limits.Account(entities.Usage()))
+
+    def accounts(self, session: entities.Session) -> tuple[limits.Account, limits.Account]:
+        """Return the accounts of a session's owner and queue, in this order."""
+        return self.owner(session.owner_id), self.queue(session.queue_id)
+
+    def _net(
+        self, holder: entities.Session, slots: resources.ResourceVector, leaving: list[entities.Session]
+    ) -> None:
+        """
+        Take out of both accounts' leaving what a reservation was promised of its owner's or queue's victims.
+        """
+        for account, victims in self._by_account(holder, leaving):
+            frees = [vector for v in victims for _, vector in release.releases_by_node(v, self._policy)]
+            rest, sessions = limits.counted(slots, frees)
+            netted = {kind: -(amount - rest.get(kind)) for kind, amount in slots}
+            netted[limits.SESSIONS] = sessions - 1
+            self._add(account.leaving, netted)
+
+    def _by_account(
+        self, holder: entities.Session, victims: list[entities.Session]
+    ) -> tuple[tuple[limits.Account, list[entities.Session]], ...]:
+        owner, queue = self.accounts(holder)
+        return (
+            (owner, [v for v in victims if v.owner_id == holder.owner_id]),
+            (queue, [v for v in victims if v.queue_id == holder.queue_id]),
+        )
+
+    # Changes during the round
+
+    def add_leaving(
+        self,
+        session: entities.Session,
+        frees: Iterable[tuple[int, resources.ResourceVector]],
+        *,
+        place: bool,
+    ) -> None:
+        """Count what the stop of ``session`` will free as releasing, on its nodes and in its accounts."""
+        total: Amounts = {limits.SESSIONS: 1} if place else {}
+        for node_id, slots in frees:
+            for kind, amount in slots:
+                total[kind] = total.get(kind, 0) + amount
+            room = self.rooms.get(node_id)
+            if room is not None:
+                amounts = slots.as_dict()
+                if place:
+                    amounts[PLACES] = 1
+                self._add(room.releasing, amounts)
+                self._set(room.leaving, session.id, amounts)
+        for account in self.accounts(session):
+            self._add(account.leaving, total)
+
+    def charge(self, session: entities.Session, amounts: Mapping[str, int]) -> None:
+        """Take what a start needs out of the accounts of its owner and queue; negative amounts give back."""
+        for account in self.accounts(session):
+            self._add(account.left, {kind: -a for kind, a in amounts.items() if kind in account.left})
+
+    def take(
+        self,
+        node_id: int,
+        slots: resources.ResourceVector,
+        indices: Mapping[str, tuple[int, ...]],
+        *,
+        place: bool = True,
+    ) -> None:
+        """Take free slots, indices and a session place on one node."""
+        self._take(self.rooms[node_id], slots, indices, place=place)
+
+    def give_back(
+        self,
+        node_id: int,
+        slots: resources.ResourceVector,
+        indices: Mapping[str, tuple[int, ...]],
+        *,
+        place: bool = True,
+    ) -> None:
+        """Return slots, indices and a session place to one node (a reservation that its holder uses)."""
+        room = self.rooms[node_id]
+        self._add(room.free, room.wants(slots) if place else slots.as_dict())
+        for kind, numbers in indices.items():
+            self._set(room.indices, kind, tuple(sorted({*room.indices.get(kind, ()), *numbers})))
+
+    def reserve(self, holder: entities.Session, plan: Reserve) -> None:
+        """Keep room for ``holder``: draw the free part, promise the rest, count it in its accounts."""
+        room = self.rooms[plan.node_id]
+        self._take(room, plan.draw, plan.draw_indices, place=True)
+        rest = plan.slots.minus_clamped(plan.draw)
+        self._add(room.promised, rest.as_dict())
+        for account, victims in self._by_account(holder, list(plan.leaving)):
+            frees = [resources.ResourceVector(self._frees_of(v)) for v in victims]
+            slots, sessions = limits.counted(plan.slots, frees)
+            taken = {k: -a for k, a in slots if k in account.left}
+            if limits.SESSIONS in account.left:
+                taken[limits.SESSIONS] = -sessions
+            self._add(account.left, taken)
+            netted = {kind: -(amount - slots.get(kind)) for kind, amount in plan.slots}
+            netted[limits.SESSIONS] = sessions - 1
+            self._add(account.leaving, netted)
+
+    def _frees_of(self, session: entities.Session) -> Amounts:
+        total: Amounts = {}
+        for held in session.allocations:
+            room = self.rooms.get(held.node_id)
+            for kind, amount in (room.leaving.get(session.id, {}) if room else {}).items():
+                if kind != PLACES:
+                    total[kind] = total.get(kind, 0) + amount
+        return total
+
+    # Journal
+
+    def savepoint(self) -> int:
+        """Return a mark to which ``rollback`` leads back."""
+        return len(self._journal)
+
+    def rollback(self, mark: int) -> None:
+        """Undo everything since ``mark``."""
+        while len(self._journal) > mark:
+            self._journal.pop()()
+        self.version += 1
+
+    def _set(self, mapping: dict, key: object, value: object) -> None:  # type: ignore[type-arg]
+        if key in mapping:
+            self._journal.append(functools.partial(mapping.__setitem__, key, mapping[key]))
+        else:
+            self._journal.append(functools.partial(mapping.pop, key))
+        mapping[key] = value
+        self.version += 1
+
+    def _add(self, mapping: Amounts, amounts: Mapping[str, int]) -> None:
+        for kind, amount in amounts.items():
+            if amount:
+                self._set(mapping, kind, mapping.get(kind, 0) + amount)
+
+    def _take(
+        self,
+        room: Room,
+        slots: resources.ResourceVector,
+        indices: Mapping[str, tuple[int, ...]],
+        *,
+        place: bool,
+    ) -> None:
+        wanted = room.wants(slots) if place else slots.as_dict()
+        self._add(room.free, {kind: -amount for kind, amount in wanted.items()})
+        for kind, numbers in indices.items():
+            left = tuple(i for i in room.indices.get(kind, ()) if i not in numbers)
+            self._set(room.indices, kind, left)
+
+    def _promise(self, room: Room, rest: resources.ResourceVector, victim_ids: Iterable[int]) -> None:
+        """Promise what can still come: at most what the reservation's own victims free here."""
+        coming: Amounts = {}
+        for victim_id in victim_ids:
+            for kind, amount in room.leaving.get(victim_id, {}).items():
+                coming[kind] = coming.get(kind, 0) + amount
+        self._add(room.promised, {k: min(a, coming.get(k, 0)) for k, a in rest})

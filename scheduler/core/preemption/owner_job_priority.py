@@ -1,0 +1,92 @@
+"""
+The policy of the owner axis: no session goes where one of lower ``job_priority`` would do.
+
+First the lowest possible ceiling of ``job_priority`` over all nodes; under it by the group's
+``preemption_order``. Not selectable for queues. Source: BEP-1055 3(b) ("job_priority ascending, then
+preemption_order"); DESIGN 5.3, 11.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from scheduler.core import entities
+from scheduler.core.preemption import greedy, least_share, lowest_priority_first, orders, policy
+
+NAME = "owner_job_priority"
+_ORDER = entities.PreemptionOrder
+
+
+def select_victims(problem: policy.Problem) -> policy.Answer | None:
+    """Return the best set under the lowest ceiling, or None when no node can be made free."""
+    capped = _under_lowest_ceiling(problem)
+    return _BY_ORDER[problem.order](capped) if capped.targets else None
+
+
+def _under_lowest_ceiling(problem: policy.Problem) -> policy.Problem:
+    """Keep the nodes that the lowest ceiling suffices for, and only candidates at or below it."""
+    ceilings = {target.node_id: _ceiling(target) for target in problem.targets}
+    reachable = [ceiling for ceiling in ceilings.values() if ceiling is not None]
+    if not reachable:
+        return dataclasses.replace(problem, targets=())
+    lowest = min(reachable)
+    kept = [
+        dataclasses.replace(t, candidates=tuple(c for c in t.candidates if c.value <= lowest))
+        for t in problem.targets
+        if ceilings[t.node_id] == lowest
+    ]
+    return dataclasses.replace(problem, targets=tuple(kept))
+
+
+def _ceiling(target: policy.Target) -> int | None:
+    """Return the lowest value such that all candidates at or below it suffice; None when even all do not."""
+    taken = greedy.take_until(target.need, sorted(target.candidates, key=lambda c: (c.value, c.session_id)))
+    return None if taken is None else taken[-1].value
+
+
+def _in_order(problem: policy.Problem) -> policy.Answer | None:
+    """
+    Take by job_priority, start time, id until it suffices; give back what is not needed, last taken first.
+    """
+    found = []
+    for target in problem.targets:
+        line = sorted(
+            target.candidates,
+            key=lambda c: (c.value, orders.start_key(problem.order, c.start), c.session_id),
+        )
+        taken = greedy.take_until(target.need, line)
+        victims = None if taken is None else greedy.give_back(target.need, taken)
+        if victims is not None and (target.most is None or len(victims) <= target.most):
+            found.append((_in_order_key(problem, target, victims), target.node_id, victims))
+    if not found:
+        return None
+    _, node_id, victims = min(found, key=lambda one: one[0])
+    return policy.Answer(node_id, tuple(victim.session_id for victim in victims), True, 0)
+
+
+def _in_order_key(
+    problem: policy.Problem, target: policy.Target, victims: greedy.Victims
+) -> tuple[object, ...]:
+    total = sum(victim.value for victim in victims)
+    return len(victims), total, orders.starts_key(problem.order, victims), target.rank, target.name
+
+
+def _fewest(problem: policy.Problem) -> policy.Answer | None:
+    """
+    Take the fewest, then the lowest sum; shares elsewhere do not count, and placement goes before the name.
+    """
+    flat = [
+        dataclasses.replace(t, candidates=tuple(dataclasses.replace(c, share=0) for c in t.candidates))
+        for t in problem.targets
+    ]
+    ranked = [dataclasses.replace(t, name=f"{t.rank:09d} {t.name}") for t in flat]
+    return lowest_priority_first.select_victims(dataclasses.replace(problem, targets=tuple(ranked)))
+
+
+_BY_ORDER: dict[entities.PreemptionOrder, Callable[[policy.Problem], policy.Answer | None]] = {
+    _ORDER.OLDEST: _in_order,
+    _ORDER.NEWEST: _in_order,
+    _ORDER.FEWEST_SESSIONS: _fewest,
+    _ORDER.SMALLEST_RESOURCES: least_share.select_victims,
+}

@@ -1,0 +1,158 @@
+"""
+One round over one group: the loop.
+
+Every waiting session is looked at once, in order: checks, placement on what is free, then preemption or wait,
+else pend. Each answer goes to the one callback; the round knows nothing of its effect. Shadow decides as if
+preemption were off and plans afterwards, in the same order, on what the round left. Source: DESIGN 4, 5; XCE
+spec AC1, AC2, AC4, AC5.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from scheduler.core import (
+    checks,
+    context,
+    decisions,
+    entities,
+    ordering,
+    placement,
+    records,
+    reserved,
+    snapshot,
+    views,
+)
+from scheduler.core.preemption import planning, policy, shipped
+
+_REASON = decisions.PendReason
+
+
+def run_round(
+    view: snapshot.Snapshot, decide: decisions.Decide, *, policies: policy.Policies = shipped.FOR_QUEUES
+) -> None:
+    """
+    Decide for every waiting session of one group.
+
+    Args:
+        view: the group at one moment; not changed.
+        decide: called with one Dispatch or one Pend per waiting session; a Preempt comes directly before the
+            Pend(AWAITING_VICTIMS) of its preemptor, a shadow Preempt after all ordinary decisions.
+        policies: the preemption policies that queues may name.
+
+    Cost: O(waiting x nodes) and, per preemptor, one search bounded by ``planning.STEPS``.
+    Source: DESIGN 4.
+    """
+    ctx = context.Context(view)
+    in_shadow: list[entities.Session] = []
+    for session in ordering.waiting(view):
+        _look_at(ctx, session, decide, policies, in_shadow)
+    for session in in_shadow:
+        _plan_in_shadow(ctx, session, decide, policies)
+
+
+def would_preempt(
+    view: snapshot.Snapshot, rules: entities.Policy, *, policies: policy.Policies = shipped.FOR_QUEUES
+) -> list[decisions.Decision]:
+    """
+    Return what a round would decide now if these rules were in force and preemption on: the same call,
+    collected.
+    """
+    found: list[decisions.Decision] = []
+    switched = dataclasses.replace(rules, state=entities.PreemptionState.ON)
+    run_round(dataclasses.replace(view, policy=switched), found.append, policies=policies)
+    return found
+
+
+def _look_at(
+    ctx: context.Context,
+    session: entities.Session,
+    decide: decisions.Decide,
+    policies: policy.Policies,
+    in_shadow: list[entities.Session],
+) -> None:
+    failure = checks.first_failure(ctx, session)
+    if failure is not None:
+        decide(decisions.Pend(session.id, *failure))
+        return
+    reservation = ctx.reservation_by_session.get(session.id)
+    if reservation is not None:
+        decide(reserved.decide_holder(ctx, session, reservation))
+        return
+    placed = _place(ctx, session)
+    if placed is not None:
+        decide(placed)
+    elif not _may_preempt(ctx, session):
+        decide(_shortage(ctx, session))
+    elif ctx.policy.state is entities.PreemptionState.ON:
+        _preempt_or_wait(ctx, session, decide, policies)
+    else:
+        in_shadow.append(session)
+        decide(_shortage(ctx, session))
+
+
+def _place(ctx: context.Context, session: entities.Session) -> decisions.Decision | None:
+    """
+    Return a Dispatch, or the Pend of a limit that alone stands in the way, or None when slots are short.
+    """
+    if placement.is_resume(session) and (node_id := placement.down_node(ctx, session)) is not None:
+        node = ctx.node_by_id.get(node_id)
+        return decisions.Pend(session.id, _REASON.NODE_UNAVAILABLE, {"node": node.name if node else ""})
+    grants = placement.find(ctx, session)
+    if grants is None:
+        return None
+    used_up = checks.used_up(ctx, session, placement.amounts(session))
+    if used_up is not None:
+        return decisions.Pend(session.id, *used_up)
+    placement.commit(ctx, session, grants)
+    return decisions.Dispatch(session.id, grants, is_resume=placement.is_resume(session))
+
+
+def _may_preempt(ctx: context.Context, session: entities.Session) -> bool:
+    if ctx.policy.state is entities.PreemptionState.OFF or placement.is_resume(session):
+        return False
+    return session.node_count == 1 and not session.is_private and not session.is_system
+
+
+def _preempt_or_wait(
+    ctx: context.Context, session: entities.Session, decide: decisions.Decide, policies: policy.Policies
+) -> None:
+    plan = planning.plan(ctx, session, policies)
+    if plan.reserve is None:
+        decide(_no_set(ctx, session, plan))
+        return
+    if plan.victims:
+        decide(records.preempt(ctx, session, plan, is_shadow=False))
+        pend = decisions.Pend(session.id, _REASON.AWAITING_VICTIMS, records.awaiting_facts(ctx, plan))
+    else:
+        pend = records.wait(ctx, session, plan.reserve)
+    planning.carry_out(ctx, session, plan)
+    decide(pend)
+
+
+def _plan_in_shadow(
+    ctx: context.Context, session: entities.Session, decide: decisions.Decide, policies: policy.Policies
+) -> None:
+    plan = planning.plan(ctx, session, policies)
+    if plan.victims:
+        decide(records.preempt(ctx, session, plan, is_shadow=True))
+    planning.carry_out(ctx, session, plan)
+
+
+def _shortage(ctx: context.Context, session: entities.Session) -> decisions.Pend:
+    """Return the Pend for want of slots; a limit that is used up as well goes before it."""
+    nodes = views.of_nodes(ctx, session)
+    reason, facts = _REASON.NO_RESOURCES, views.shortage_facts(ctx, session, nodes)
+    used_up = checks.used_up(ctx, session, placement.amounts(session))
+    if used_up is not None:
+        reason, facts = used_up[0], facts | dict(used_up[1])
+    return decisions.Pend(session.id, reason, facts, nodes)
+
+
+def _no_set(ctx: context.Context, session: entities.Session, plan: planning.Plan) -> decisions.Pend:
+    pend = _shortage(ctx, session)
+    candidates = records.candidates_without_set(ctx, session, plan)
+    if plan.failure:
+        facts = dict(pend.facts) | {"policy": plan.failure}
+        return dataclasses.replace(pend, reason=_REASON.POLICY_FAILED, facts=facts, candidates=candidates)
+    return dataclasses.replace(pend, candidates=candidates)
