@@ -66,6 +66,7 @@ VARIABLES = (
     Variable("XCE_DATA_DIR", _text, ".xce", "where a single-machine installation keeps its state"),
     Variable("XCE_STATIC_ROOT", _text, "", "where collectstatic writes; empty = XCE_DATA_DIR/static"),
     Variable("XCE_TIME_SCALE", _positive_float, "1", "scales the machine's own timers; tests use 0.05"),
+    Variable("XCE_DEMO_STREAM", _switch, "true", "whether a demo cluster submits sessions of its own"),
     Variable("XCE_LOG_JSON", _switch, "false", "one JSON object a log line"),
 )
 

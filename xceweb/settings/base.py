@@ -166,10 +166,17 @@ CELERY_TASK_ROUTES = {
 }
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TIMEZONE = "UTC"
+CELERY_IMPORTS = ("scheduler.demo.stream",)
 CELERY_BEAT_SCHEDULE = {
     "due-rounds": {"task": "xce.due_rounds", "schedule": 1.0, "options": {"expires": 1}},
     "reconcile": {"task": "xce.reconcile", "schedule": 1.0, "options": {"expires": 1}},
 }
+if ENV["XCE_DEMO_STREAM"]:
+    CELERY_BEAT_SCHEDULE["demo-stream"] = {
+        "task": "xce.demo_stream",
+        "schedule": 3.0,
+        "options": {"expires": 3},
+    }
 
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
