@@ -1,1 +1,1 @@
-"""The demo: a small cluster with people and rules, programs that really compute, a gentle stream of sessions."""
+"""The demo: a small cluster with people and rules, programs that compute, a gentle stream of sessions."""

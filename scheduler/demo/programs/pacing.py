@@ -2,8 +2,8 @@
 One piece of work a second, a line for each, a checkpoint when asked to stop: what all demo programs share.
 
 SIGTERM stays blocked and is waited for between two pieces, so a piece is never torn and the program leaves at
-once when it rests. It writes its checkpoint and then dies of that very signal: whoever stopped it sees that it
-did not finish.
+once when it rests. It writes its checkpoint and then dies of that very signal: whoever stopped it sees that
+it did not finish.
 """
 
 import argparse
