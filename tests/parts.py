@@ -32,7 +32,7 @@ class Part:
 
 PARTS = (
     Part("core", ("architecture", "scheduler/core", "scheduler/protocol", "history", "simulation"), 180),
-    Part("processes", ("scheduler/agent", "conformance", "xceweb/stack"), 150),
+    Part("processes", ("scheduler/agent", "conformance", "xceweb/stack", "bin"), 150),
     Part("database", ("scheduler",), 180),
     Part("web", ("xceweb",), 150),
     Part("system", ("system",), 210, processes=0),

@@ -89,13 +89,20 @@ def _check_port(port: int) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bin/up", description=main.__doc__)
-    parser.add_argument("--port", type=int, default=8000, help="loopback port of the pages (default 8000)")
+    parser.add_argument("--port", type=_port, default=8000, help="loopback port of the pages (default 8000)")
     default = privileges.PROJECT / ".xce"
     parser.add_argument(
         "--data-dir", type=pathlib.Path, default=default, help="where all state is (default .xce)"
     )
     parser.add_argument("--no-demo", action="store_true", help="start empty, with one administrator")
     return parser
+
+
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 < number < 65536:
+        raise argparse.ArgumentTypeError("must be 1 to 65535")
+    return number
 
 
 def _interrupt_on_signals() -> None:
