@@ -1,8 +1,8 @@
 """
 Builders of core values with sensible defaults, for tests.
 
-Amounts are written as people think of them: ``a_node("n1", cpu=4)`` has four units of ``cpu``. Ids are given by the
-caller or counted per snapshot; times are seconds before ``NOW``.
+Amounts are written as people think of them: ``a_node("n1", cpu=4)`` has four units of ``cpu``. Ids are given
+by the caller or counted per snapshot; times are seconds before ``NOW``.
 """
 
 from __future__ import annotations

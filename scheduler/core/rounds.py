@@ -51,19 +51,6 @@ def run_round(
         _plan_in_shadow(ctx, session, decide, policies)
 
 
-def would_preempt(
-    view: snapshot.Snapshot, rules: entities.Policy, *, policies: policy.Policies = shipped.FOR_QUEUES
-) -> list[decisions.Decision]:
-    """
-    Return what a round would decide now if these rules were in force and preemption on: the same call,
-    collected.
-    """
-    found: list[decisions.Decision] = []
-    switched = dataclasses.replace(rules, state=entities.PreemptionState.ON)
-    run_round(dataclasses.replace(view, policy=switched), found.append, policies=policies)
-    return found
-
-
 def _look_at(
     ctx: context.Context,
     session: entities.Session,

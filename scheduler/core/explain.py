@@ -1,0 +1,256 @@
+"""
+Sentences from decisions: why a session waits, why it was stopped, why another was not.
+
+Everything here takes the stored plain form of a decision (``snapshot.to_plain``) or plain values, so that
+pages, mails and the API render from the record alone. No identities: whoever may see a session's name adds it
+outside.
+Source: DESIGN 7, 9, 10.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from scheduler.core import amounts, decisions, entities, units, wording
+
+Plain = Mapping[str, Any]
+Clock = Callable[[int], str]
+Kinds = amounts.Kinds
+_R = decisions.PendReason
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+
+
+def utc(moment: int) -> str:
+    """Write a moment (microseconds since the epoch) as a UTC date and time."""
+    when = _EPOCH + datetime.timedelta(microseconds=moment)
+    return when.strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+class _Blank(dict[str, Any]):
+    """Facts in which a missing word is left out of the sentence."""
+
+    def __missing__(self, key: str) -> str:
+        return ""
+
+
+def _under(facts: Plain, prefix: str) -> dict[str, int]:
+    """Return the facts ``prefix.KIND`` by kind."""
+    start = prefix + "."
+    return {key.removeprefix(start): value for key, value in facts.items() if key.startswith(start)}
+
+
+# Why pending
+
+
+def pend_title(reason: str) -> str:
+    """Return the short name of a reason, for lists."""
+    return wording.PEND_TITLE[_R(reason)]
+
+
+def pend_help(reason: str) -> str:
+    """Return what a person can do about a reason."""
+    return wording.PEND_HELP[_R(reason)]
+
+
+def pend_sentence(pend: Plain, *, kinds: Kinds = units.BUILT_IN, clock: Clock = utc) -> str:
+    """
+    Say, with the numbers, why a session waits.
+
+    Args:
+        pend: the plain form of a Pend: at least ``reason`` and ``facts``.
+        kinds: the declared slot kinds, for units.
+        clock: writes a moment (microseconds) for the reader's time zone.
+    """
+    reason, facts = _R(pend["reason"]), pend["facts"]
+    if reason in _WITH_AMOUNTS:
+        return _WITH_AMOUNTS[reason](facts, kinds)
+    if reason is _R.BEGIN_TIME:
+        return f"It may not start before {clock(facts['until'])}."
+    if reason in (_R.AWAITING_VICTIMS, _R.AWAITING_RELEASE):
+        return _awaiting(reason, facts, clock)
+    return _PLAIN[reason].format_map(_Blank(facts))
+
+
+_PLAIN: Mapping[decisions.PendReason, str] = {
+    _R.HELD: "It is held and starts only after it has been released.",
+    _R.UNKNOWN_QUEUE: "Its queue does not serve this group any more.",
+    _R.GROUP_STOPPED: "This group is stopped: nothing new starts in it.",
+    _R.QUEUE_STOPPED: "Its queue {queue} is stopped: nothing of it starts.",
+    _R.DEPENDENCY: "A session that it depends on has not ended yet.",
+    _R.DEPENDENCY_IMPOSSIBLE: "A session that it depends on ended otherwise than it asks: it can never start.",
+    _R.NO_MATCHING_NODE: "No node of this group has the labels that it requires: {labels}.",
+    _R.NODE_UNAVAILABLE: "It is suspended on {node}, which is not available now.",
+    _R.POLICY_FAILED: "Not enough is free, and nobody is stopped for it: {policy}.",
+    _R.NOT_EVALUATED: "No round has looked at it yet.",
+}
+
+
+def _awaiting(reason: decisions.PendReason, facts: Plain, clock: Clock) -> str:
+    count, node = facts.get("sessions", 1), facts.get("node", "")
+    who = amounts.one("sessions", count)
+    until = f", at the latest until {clock(facts['until'])}" if "until" in facts else ""
+    if reason is _R.AWAITING_VICTIMS:
+        return f"Room is being made for it on {node}: {who} told to stop{until}."
+    if count == 0:
+        return f"Room is kept for it on {node}{until}."
+    return f"Room is kept for it on {node}, where {who} {'is' if count == 1 else 'are'} ending anyway{until}."
+
+
+def _never_fits(facts: Plain, kinds: Kinds) -> str:
+    asked, most = _under(facts, "asked"), _under(facts, "most")
+    beyond = {kind: asked[kind] for kind in asked if asked[kind] > most.get(kind, 0)}
+    start = "It can never run as asked:"
+    if beyond:
+        has = amounts.listed({kind: most.get(kind, 0) for kind in beyond}, kinds=kinds)
+        needs = amounts.listed(beyond, kinds=kinds)
+        return f"{start} it needs {needs} on one node, and the largest node has {has}."
+    if facts.get("nodes", 1) > 1:
+        large = facts.get("nodes.large", 0)
+        return f"{start} it needs {facts['nodes']} nodes that are large enough, and this group has {large}."
+    return f"{start} no single node of this group has all that it needs."
+
+
+def _exceeds(whose: str) -> Callable[[Plain, Kinds], str]:
+    def write(facts: Plain, kinds: Kinds) -> str:
+        asked = amounts.listed(_under(facts, "asked"), kinds=kinds)
+        limit = amounts.listed(_under(facts, "limit"), kinds=kinds)
+        return f"It asks for {asked}, and {whose} limit is {limit}, so it can never start."
+
+    return write
+
+
+def _used_up(whose: str) -> Callable[[Plain, Kinds], str]:
+    def write(facts: Plain, kinds: Kinds) -> str:
+        limit, left, asked = (_under(facts, name) for name in ("limit", "left", "asked"))
+        needs = amounts.listed({kind: asked[kind] for kind in limit}, kinds=kinds)
+        of = amounts.listed(limit, kinds=kinds)
+        return f"It needs {needs}, and {whose} limit of {of} leaves {amounts.listed(left, kinds=kinds)}."
+
+    return write
+
+
+def _no_resources(facts: Plain, kinds: Kinds) -> str:
+    asked, short = _under(facts, "asked"), _under(facts, "short")
+    needs, nodes = amounts.listed(asked, kinds=kinds), facts.get("nodes", 1)
+    if nodes > 1:
+        return f"It needs {needs} on each of {nodes} nodes at once, and not enough nodes have that free now."
+    if not short:
+        return f"It needs {needs} on one node, and no node takes sessions now."
+    missing = amounts.listed(short, kinds=kinds)
+    nearest = f"{facts['nearest']} is nearest, {missing} short."
+    return f"It needs {needs} on one node. {_fragmented(facts, short, kinds)}{nearest}"
+
+
+def _fragmented(facts: Plain, short: Mapping[str, int], kinds: Kinds) -> str:
+    """Say it when there is enough of a kind in total, but not on one node."""
+    asked, free, most = (_under(facts, name) for name in ("asked", "free", "most"))
+    for kind in short:
+        if kind in asked and most[kind] < asked[kind] <= free[kind]:
+            total = amounts.one(kind, free[kind], kinds=kinds)
+            best = amounts.bare(kind, most[kind], kinds=kinds)
+            return f"{total} are free in this group, but never more than {best} together; "
+    return ""
+
+
+_WITH_AMOUNTS: Mapping[decisions.PendReason, Callable[[Plain, Kinds], str]] = {
+    _R.NEVER_FITS: _never_fits,
+    _R.EXCEEDS_OWNER_LIMIT: _exceeds("your"),
+    _R.EXCEEDS_QUEUE_LIMIT: _exceeds("the queue's"),
+    _R.OWNER_LIMIT: _used_up("your"),
+    _R.QUEUE_LIMIT: _used_up("the queue's"),
+    _R.NO_RESOURCES: _no_resources,
+}
+
+
+# Why preempted
+
+
+def why_preempted(
+    preempt: Plain, victim_id: int, *, queue: str, node: str, kinds: Kinds = units.BUILT_IN
+) -> str:
+    """
+    Say why one victim was stopped, with both numbers.
+
+    Args:
+        preempt: the plain form of a Preempt.
+        victim_id: one of its victims.
+        queue: name of the preemptor's queue.
+        node: name of the node where the preemptor starts.
+        kinds: the declared slot kinds, for units.
+
+    Returns:
+        ``Stopped so that a session of queue urgent with priority 20 could start on gpu-1; yours was 5. It was
+        4 GPUs short there, and yours frees 4.``
+
+    Raises:
+        KeyError: the session is not a victim of this decision.
+    """
+    victim, axis = _victim(preempt, victim_id), entities.Axis(preempt["axis"])
+    done = wording.ACTION[decisions.Action(victim["action"])].capitalize()
+    value, theirs, own = wording.VALUE[axis], preempt["preemptor_value"], victim["own_value"]
+    first = f"{done} so that a session of queue {queue} with {value} {theirs} could start on {node}"
+    return f"{first}; yours was {own}.{_what_was_short(preempt, victim, kinds)}"
+
+
+def _what_was_short(preempt: Plain, victim: Plain, kinds: Kinds) -> str:
+    short = short_before(preempt)
+    helps = {kind: number for kind, number in victim["frees"].items() if kind in short}
+    if not helps:
+        return ""
+    missing, held = amounts.listed(short, kinds=kinds), amounts.listed(helps, kinds=kinds)
+    return f" It was {missing} short there, and yours frees {held}."
+
+
+def short_before(preempt: Plain) -> dict[str, int]:
+    """Return what was short on the chosen node before anybody was stopped, by kind."""
+    for view in preempt["nodes"]:
+        if view["node_id"] == preempt["node_id"]:
+            return dict(view["short"])
+    return {}
+
+
+def _victim(preempt: Plain, victim_id: int) -> Plain:
+    for victim in preempt["victims"]:
+        if victim["session_id"] == victim_id:
+            found: Plain = victim
+            return found
+    raise KeyError(victim_id)
+
+
+def what_next(preempt: Plain, victim_id: int) -> str:
+    """Say what becomes of a victim, by the mode that the decision fixed."""
+    return wording.NEXT[entities.PreemptionMode(_victim(preempt, victim_id)["mode"])]
+
+
+def why_preempting(preempt: Plain, *, node: str, kinds: Kinds = units.BUILT_IN) -> str:
+    """Say for the preemptor what is done so that it can start."""
+    count, short = len(preempt["victims"]), short_before(preempt)
+    who = "1 lower session is" if count == 1 else f"{count} lower sessions are"
+    missing = f", to make up for {amounts.listed(short, kinds=kinds)}" if short else ""
+    return f"{who} being stopped on {node}{missing}."
+
+
+def verdict_text(verdict: str, facts: Plain, *, axis: str = "owner", clock: Clock = utc) -> str:
+    """
+    Say what was thought of one candidate.
+
+    Args:
+        verdict: a value of Verdict.
+        facts: the numbers recorded with it.
+        axis: the decision's axis, which says what was compared.
+        clock: writes a moment for the reader's time zone.
+    """
+    words: dict[str, Any] = dict(facts)
+    words["value"] = wording.VALUE[entities.Axis(axis)]
+    words["until"] = f" until {clock(facts['until'])}" if "until" in facts else ""
+    return wording.VERDICT[decisions.Verdict(verdict)].format_map(_Blank(words))
+
+
+def verdict_counts(candidates: Iterable[Plain]) -> dict[str, int]:
+    """Return how many candidates got each verdict, most frequent first, then by name."""
+    counts: dict[str, int] = {}
+    for candidate in candidates:
+        counts[candidate["verdict"]] = counts.get(candidate["verdict"], 0) + 1
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
