@@ -79,7 +79,7 @@ _PLAIN: Mapping[decisions.PendReason, str] = {
     _R.GROUP_STOPPED: "This group is stopped: nothing new starts in it.",
     _R.QUEUE_STOPPED: "Its queue {queue} is stopped: nothing of it starts.",
     _R.DEPENDENCY: "A session that it depends on has not ended yet.",
-    _R.DEPENDENCY_IMPOSSIBLE: "A session that it depends on ended otherwise than it asks: it can never start.",
+    _R.DEPENDENCY_IMPOSSIBLE: "A session that it depends on ended otherwise than asked: it can never start.",
     _R.NO_MATCHING_NODE: "No node of this group has the labels that it requires: {labels}.",
     _R.NODE_UNAVAILABLE: "It is suspended on {node}, which is not available now.",
     _R.POLICY_FAILED: "Not enough is free, and nobody is stopped for it: {policy}.",

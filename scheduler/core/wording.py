@@ -39,7 +39,7 @@ PEND_TITLE: Mapping[decisions.PendReason, str] = {
 #: What a person can do about it.
 PEND_HELP: Mapping[decisions.PendReason, str] = {
     _R.HELD: "Release it to let it start.",
-    _R.UNKNOWN_QUEUE: "Submit it to a queue that serves this group, or ask an administrator to add the group.",
+    _R.UNKNOWN_QUEUE: "Submit it to a queue that serves this group, or ask for the queue to be extended.",
     _R.GROUP_STOPPED: "Nothing new starts in this group until an administrator starts it again.",
     _R.QUEUE_STOPPED: "Nothing of this queue starts until an administrator opens it again.",
     _R.BEGIN_TIME: "It is looked at from its begin time on. An earlier begin time lets it start earlier.",
@@ -55,7 +55,7 @@ PEND_HELP: Mapping[decisions.PendReason, str] = {
     _R.AWAITING_RELEASE: "Nothing to do: sessions that are ending leave enough, and it is kept for this one.",
     _R.NODE_UNAVAILABLE: "It goes on only on its own node. Requeue it to start anew on another.",
     _R.NO_RESOURCES: "It starts when enough is free on one node. A smaller request may start sooner.",
-    _R.POLICY_FAILED: "An administrator has to repair the queue's preemption policy. Until then it stops nobody.",
+    _R.POLICY_FAILED: "An administrator has to repair the queue's policy. Until then it stops nobody.",
     _R.NOT_EVALUATED: "The next round looks at it within a second or two.",
 }
 
