@@ -2,8 +2,8 @@
 A gentle stream of real sessions, so that a demo cluster looks alive and every page has something to show.
 
 At each look at most one session is submitted: one of a fixed series, made from its number alone. The stream
-yields to people. It submits only while less than a third of the group is in use, so its sessions start at once;
-it stops while one of its own waits; it uses no queue that preempts, and ranks its sessions below everybody's.
+yields to people. It submits only while less than a third of the group is in use, so they start at once.
+It stops while one of its own waits. It uses no queue that preempts, and its sessions rank below all others.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def plan_for(number: int) -> Plan:
 
 
 def level(number: int) -> int:
-    """Return how many sessions may be alive with the one of this number: it rises and falls every few sessions."""
+    """Return how many sessions may be alive with the one of this number: it rises and falls."""
     return random.Random(number // len(PLACES)).randint(FEWEST_ALIVE, MOST_ALIVE)  # noqa: S311
 
 

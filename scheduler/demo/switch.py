@@ -1,14 +1,15 @@
 """
 Whether the demo's stream of sessions is on: the last entry that the audit log has about it.
 
-An entry says who turned it on or off, when and why, and the newest one decides; an installation without one has
-no stream. The environment variable XCE_DEMO_STREAM=0 takes the beat's entry away and wins over this.
+An entry says who turned it on or off, when and why, and the newest one decides; an installation without one
+has no stream. The environment variable XCE_DEMO_STREAM=0 takes the beat's entry away and wins over this.
 """
 
 from __future__ import annotations
 
-from scheduler import clock, models
-from scheduler.services import actors
+from scheduler import models
+from scheduler.services import actors, audit
+from scheduler.services import work as unit
 
 _TYPE, _NAME = "demo", "stream"
 
@@ -26,17 +27,15 @@ def was_ever_set() -> bool:
 
 def turn(actor: actors.Actor, *, on: bool, reason: str) -> None:
     """Turn the stream on or off; sessions that run go on."""
-    models.ConfigChange.objects.create(
-        at=clock.now(),
-        actor_id=actor.user_id,
-        actor_name=actor.name,
-        request_id=actor.request_id,
-        object_type=_TYPE,
-        object_name=_NAME,
-        before={"on": is_on()},
-        after={"on": on},
-        reason=reason,
-    )
+    with unit.begin(actor) as work:
+        audit.record_change(
+            work,
+            object_type=_TYPE,
+            object_name=_NAME,
+            before={"on": is_on()},
+            after={"on": on},
+            reason=reason,
+        )
 
 
 def _entries():  # type: ignore[no-untyped-def]
