@@ -5,6 +5,8 @@ import fcntl
 import json
 import os
 import pathlib
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from xceweb.stack import accounts, errors, keys
@@ -23,7 +25,7 @@ class DataDir:
 
     @property
     def run_file(self) -> pathlib.Path:
-        """Facts of the running stack: pid, URL, environment; private."""
+        """Facts of the running stack: process ids, URL, environment; private."""
         return self.root / "run.json"
 
     @property
@@ -106,9 +108,21 @@ def is_locked(directory: DataDir) -> bool:
     return False
 
 
-def write_run_file(directory: DataDir, *, url: str, env: dict[str, str]) -> None:
-    """Record the running stack for `bin/manage` and for a second start."""
-    facts = {"pid": os.getpid(), "url": url, "env": env}
+def write_run_file(
+    directory: DataDir,
+    *,
+    url: str,
+    env: Mapping[str, str],
+    processes: Mapping[str, int] = MappingProxyType({}),
+) -> None:
+    """
+    Record the running stack for `bin/manage` and for a second start.
+
+    Args:
+        env: names the database, the broker and their secrets.
+        processes: name -> process id of what runs.
+    """
+    facts = {"pid": os.getpid(), "url": url, "processes": dict(processes), "env": dict(env)}
     keys.write_private(directory.run_file, json.dumps(facts, indent=2))
 
 

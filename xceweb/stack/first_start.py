@@ -23,7 +23,7 @@ def prepare(ground: services.Ground, *, demo: bool) -> None:
     run_command(ground, "collectstatic", "--no-input")
     seeded = ground.directory.root / "seeded.json"
     if ground.directory.read(seeded) is None:
-        run_command(ground, "seed_demo" if demo else "first_steps")
+        run_command(ground, "seed_demo" if demo else "seed_admin")
         keys.write_private(seeded, json.dumps({"demo": demo}))
     if ground.directory.read(seeded)["demo"]:
         _enroll(ground)
@@ -49,7 +49,7 @@ def run_command(ground: services.Ground, *arguments: str) -> None:
     finally:
         children.stop(process, with_signal=signal.SIGTERM, grace_s=5)
     if code:
-        raise errors.StackError(f"{arguments[0]} failed: {children.tail(log)} (more in {log})")
+        raise errors.StackError(f"{arguments[0]} failed: {children.tail(log, lines=2)} (more in {log})")
 
 
 def _enroll(ground: services.Ground) -> None:

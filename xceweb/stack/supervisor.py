@@ -68,16 +68,26 @@ class Supervisor:
                 self._watched.remove(watched)
         self._say(f"  {service.name:<16} {time.monotonic() - begun_s:5.1f} s")
 
+    def names(self) -> set[str]:
+        """Return the names of all services, also of those that wait for their next start."""
+        return {watched.service.name for watched in self._watched}
+
     def pids(self) -> dict[str, int]:
         """Return name -> process id of what runs now."""
         return {
             watched.service.name: watched.process.pid for watched in self._watched if watched.due_s is None
         }
 
-    def run(self) -> None:
-        """Watch for ever; ended by an exception, such as the KeyboardInterrupt of a signal."""
+    def run(self, after_look: Callable[[], None]) -> None:
+        """
+        Watch for ever; ended by an exception, such as the KeyboardInterrupt of a signal.
+
+        Args:
+            after_look: called after each look, several times a second.
+        """
         while True:
             self.look()
+            after_look()
             time.sleep(LOOK_S)
 
     def look(self) -> None:

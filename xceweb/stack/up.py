@@ -4,8 +4,7 @@ import argparse
 import os
 import pathlib
 import signal
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from xceweb.stack import (
     accounts,
@@ -21,70 +20,91 @@ from xceweb.stack import (
 )
 
 READY_DEADLINE_S = 90
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Start the stack, keep it running, stop it at Ctrl-C."""
+    """Start everything on this machine, keep it running, stop it at Ctrl-C."""
     options = _parser().parse_args(arguments)
-    _interrupt_on_signals()
+    _on_signals(signal.default_int_handler)
     account = accounts.choose()
     directory = datadir.open_at(options.data_dir, account)
     held = datadir.lock(directory)
-    _check_port(options.port)
+    if not ports.is_free(options.port):
+        raise errors.StackError(f"port {options.port} is taken by another program; choose one with --port")
     privileges.enter(directory.root, account)
     watch = supervisor.Supervisor(_say, directory.root / "log")
     try:
-        _start(watch, directory, account=account, options=options)
-        watch.run()
+        _run(watch, directory, account=account, options=options)
     except KeyboardInterrupt:
         _say("stopping")
     finally:
-        _ignore_signals()
+        _on_signals(signal.SIG_IGN)
         watch.stop()
         directory.run_file.unlink(missing_ok=True)
         os.close(held)
     return 0
 
 
-def _start(
+def _run(
     watch: supervisor.Supervisor,
     directory: datadir.DataDir,
     *,
     account: accounts.Account | None,
     options: argparse.Namespace,
 ) -> None:
-    url = f"http://{ports.LOOPBACK}:{options.port}"
     backing = embedded.choose(directory, account)
+    named = {**backing.env, "XCE_PUBLIC_URL": _url(options.port)}
+    env = {**os.environ, **services.base_environment(directory), **named}
+    ground = services.Ground(directory, account, env)
     for service in backing.services:
         watch.start(service)
-    env = {**os.environ, **services.base_environment(directory), **backing.env, "XCE_PUBLIC_URL": url}
-    ground = services.Ground(directory, account, env)
     first_start.prepare(ground, demo=not options.no_demo)
-    for service in _application(ground, port=options.port):
+    for service in (services.web(ground, port=options.port), services.worker(ground), services.beat(ground)):
         watch.start(service)
-    datadir.write_run_file(directory, url=url, env={**backing.env, "XCE_PUBLIC_URL": url})
-    waiting.until(
-        lambda: watch.look() or services.answers_ok(options.port, "/readyz"),
-        deadline_s=READY_DEADLINE_S,
-        what=f"{url}/readyz",
-    )
-    _announce(directory, url)
+    care = _Care(watch, ground, named)
+    care.take()
+    _wait_until_ready(watch, options.port)
+    _announce(directory, _url(options.port))
+    watch.run(care.take)
 
 
-def _application(ground: services.Ground, *, port: int) -> list[services.Service]:
-    agents = [services.agent(ground, node=node) for node in first_start.nodes(ground.directory)]
-    return [services.web(ground, port=port), services.worker(ground), services.beat(ground), *agents]
+class _Care:
+    """What is done again and again while the stack runs: agents of new nodes, the record of the processes."""
+
+    def __init__(self, watch: supervisor.Supervisor, ground: services.Ground, env: Mapping[str, str]) -> None:
+        self._watch, self._ground, self._env = watch, ground, env
+        self._recorded: dict[str, int] = {}
+
+    def take(self) -> None:
+        """Start the agent of every node whose key has come, and record processes that changed."""
+        for node in first_start.nodes(self._ground.directory):
+            service = services.agent(self._ground, node=node)
+            if service.name not in self._watch.names():
+                accounts.give_tree(self._ground.directory.agents / node, self._ground.account)
+                self._watch.start(service)
+        if (processes := self._watch.pids()) != self._recorded:
+            url = self._env["XCE_PUBLIC_URL"]
+            datadir.write_run_file(self._ground.directory, url=url, env=self._env, processes=processes)
+            self._recorded = processes
+
+
+def _url(port: int) -> str:
+    return f"http://{ports.LOOPBACK}:{port}"
+
+
+def _wait_until_ready(watch: supervisor.Supervisor, port: int) -> None:
+    def look() -> bool:
+        watch.look()
+        return services.answers_ok(port, "/readyz")
+
+    waiting.until(look, deadline_s=READY_DEADLINE_S, what=f"{_url(port)}/readyz")
 
 
 def _announce(directory: datadir.DataDir, url: str) -> None:
     _say(f"ready {url}")
     for login in directory.read(directory.logins_file) or []:
-        _say(f"  {login['username']:<10} {login['password']:<24} {login['role']:<14} {login['note']}")
-
-
-def _check_port(port: int) -> None:
-    if not ports.is_free(port):
-        raise errors.StackError(f"port {port} is taken by another program; choose one with --port")
+        _say(f"  {login['username']:<12} {login['password']:<24} {login['role']:<14} {login['note']}")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -92,7 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--port", type=_port, default=8000, help="loopback port of the pages (default 8000)")
     default = privileges.PROJECT / ".xce"
     parser.add_argument(
-        "--data-dir", type=pathlib.Path, default=default, help="where all state is (default .xce)"
+        "--data-dir", type=pathlib.Path, default=default, help="holds all state (default .xce)"
     )
     parser.add_argument("--no-demo", action="store_true", help="start empty, with one administrator")
     return parser
@@ -105,18 +125,13 @@ def _port(text: str) -> int:
     return number
 
 
-def _interrupt_on_signals() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
-
-
-def _ignore_signals() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
+def _on_signals(action: Callable[..., object] | signal.Handlers) -> None:
+    for number in SIGNALS:
+        signal.signal(number, action)
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stdout, flush=True)
+    print(line, flush=True)
 
 
 if __name__ == "__main__":

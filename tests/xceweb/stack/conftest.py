@@ -8,7 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from xceweb.stack import accounts
+from xceweb.stack import accounts, privileges
+
+
+@pytest.fixture(autouse=True)
+def _programs_find_the_project(monkeypatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(privileges.PROJECT))
 
 
 @pytest.fixture
