@@ -1,0 +1,146 @@
+"""
+`python -m scheduler.agent`: arguments, lock, key, fork server, and only then everything with threads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import fcntl
+import json
+import logging
+import os
+import pathlib
+import sys
+
+from scheduler.agent import journal, loop, memory, processes, spawner, starting, workspace
+from scheduler.agent.stop import freezer
+from scheduler.protocol import signing
+
+
+class UsageError(Exception):
+    """The agent cannot start; the text says what to do."""
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m scheduler.agent", description="Run sessions on this node."
+    )
+    parser.add_argument("--node", required=True, help="name of the node, as enrolled")
+    parser.add_argument("--broker", required=True, help="URL of the broker")
+    parser.add_argument(
+        "--key-file", required=True, type=pathlib.Path, help="what agent_enroll wrote, mode 0600"
+    )
+    parser.add_argument(
+        "--state-dir", required=True, type=pathlib.Path, help="journal, sessions, checkpoints"
+    )
+    parser.add_argument(
+        "--heartbeat", type=float, default=5.0, metavar="S", help="seconds between heartbeats"
+    )
+    parser.add_argument(
+        "--retention", type=float, default=loop.RETENTION_S, metavar="S", help="seconds that output is kept"
+    )
+    parser.add_argument(
+        "--stop-method",
+        choices=("auto", "signals", "freezer"),
+        default="auto",
+        help="auto: freezer if delegated",
+    )
+    parser.add_argument("--log-level", default="INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
+    parser.add_argument(
+        "--allow-root",
+        action="store_true",
+        help="for tests on throw-away machines: sessions run as root, too",
+    )
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str]) -> int:
+    """Run an agent until it is told to end. Returns the exit code."""
+    options = parse(arguments)
+    logging.basicConfig(level=options.log_level, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    for noisy in ("celery.worker.strategy", "celery.app.trace"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+    try:
+        _refuse_root(options)
+        key = read_key(options.key_file, node=options.node)
+        space = workspace.Workspace(options.state_dir, options.node)
+        lock = _lock(space.root / "lock")
+        _run(options, key, space)
+    except (UsageError, OSError, journal.JournalError) as fault:
+        print(f"agent: {fault}", file=sys.stderr)
+        return 1
+    os.close(lock)
+    return 0
+
+
+def _run(options: argparse.Namespace, key: signing.NodeKey, space: workspace.Workspace) -> None:
+    forks = spawner.Spawner()
+    store = memory.Memory(journal.Journal(space.root / "journal"), boot=processes.boot_id())
+    store.load()
+    means = starting.Means(store, space, forks, cgroup_root=_cgroup_root(options.stop_method))
+
+    from scheduler.agent import app  # after the fork server: Celery starts threads
+
+    async def work() -> None:
+        agent = loop.Agent(
+            means, loop.Options(key, heartbeat_s=options.heartbeat, retention_s=options.retention)
+        )
+        carrier = app.Transport(
+            options.broker, options.node, on_command=agent.on_command, on_connected=agent.on_connected
+        )
+        await agent.run(carrier)
+
+    try:
+        asyncio.run(work())
+    finally:
+        store.close()
+        forks.close()
+
+
+def _refuse_root(options: argparse.Namespace) -> None:
+    if os.geteuid() == 0 and not options.allow_root:
+        raise UsageError(
+            "refusing to run as root, because sessions would be root, too; start the agent as an ordinary"
+            " user: setpriv --reuid nobody --regid nogroup --clear-groups python -m scheduler.agent ..."
+        )
+
+
+def read_key(path: pathlib.Path, *, node: str) -> signing.NodeKey:
+    """
+    Read a key file.
+
+    Raises:
+        UsageError: unreadable, of another form, or of another node.
+    """
+    try:
+        content = json.loads(path.read_text())
+        key = signing.NodeKey(content["key_id"], content["node"], bytes.fromhex(content["secret"]))
+    except (OSError, ValueError, KeyError, TypeError) as fault:
+        raise UsageError(f"cannot read the key file {path}: {fault}; write it with agent_enroll") from fault
+    if key.node != node:
+        raise UsageError(f"the key file {path} belongs to the node {key.node}, not to {node}")
+    return key
+
+
+def _lock(path: pathlib.Path) -> int:
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise UsageError(
+            f"another agent works in {path.parent}; give each node a state directory of its own"
+        ) from None
+    return descriptor
+
+
+def _cgroup_root(method: str) -> pathlib.Path | None:
+    root = freezer.delegated_root() if method != "signals" else None
+    if method == "freezer" and root is None:
+        raise UsageError("no cgroup v2 directory is delegated to this user; use --stop-method signals")
+    return root
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,69 @@
+"""What a run has used, and the report of its end."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+
+from scheduler.agent import book, output, processes, records, workspace
+from scheduler.protocol import fields, messages
+
+
+@dataclasses.dataclass
+class Usage:
+    """Processor time in ms and the largest resident memory in bytes, as seen so far; both only grow."""
+
+    cpu_ms: int = 0
+    peak_bytes: int = 0
+
+    def look(self, members: list[processes.Process], shepherd: processes.Identity | None) -> None:
+        """Take one look at the members into account, and what the shepherd has waited for."""
+        above = processes.look(shepherd.pid) if shepherd else None
+        reaped = above.reaped_ms if above is not None else 0
+        used = sum(process.cpu_ms + process.reaped_ms for process in members) + reaped
+        held = sum(processes.resident_bytes(process.pid) for process in members)
+        self.cpu_ms, self.peak_bytes = max(self.cpu_ms, used), max(self.peak_bytes, held)
+
+
+def conclude(
+    run: book.Run, directory: pathlib.Path, *, usage: Usage, cause: fields.EndCause
+) -> messages.Ended:
+    """
+    Say how a run ended.
+
+    Args:
+        run: with its stop, if one was under way.
+        directory: with the shepherd's records; without `exit` the status is unknown.
+        usage: as sampled; the shepherd's own figures win where larger.
+        cause: `gone`, or `self` when the end was watched; becomes `killed` or `wall-time` by the facts.
+
+    Returns:
+        The report, still without session, epoch and command id.
+    """
+    status, end = records.read(directory / records.EXIT), records.read(directory / records.END)
+    now = records.monotonic_ms()
+    known = bool(status)
+    return messages.Ended(
+        exit_code=status.get("code"),
+        signal=status.get("signal"),
+        after_warning=run.warned,
+        checkpointed=(directory / workspace.CHECKPOINTED).exists(),
+        cpu_ms=max(usage.cpu_ms, end.get("cpu_ms", 0)),
+        peak_bytes=max(usage.peak_bytes, end.get("peak_bytes", 0)),
+        ran_ms=run.running_ms(min(now, end.get("mono_ms", now)) if run.boot else now),
+        known=known,
+        cause=_cause(run, status, cause if not known else fields.EndCause.SELF),
+        output_bytes=output.size(directory / records.OUTPUT),
+        at_mono_ms=now,
+    )
+
+
+def _cause(run: book.Run, status: records.Record, otherwise: fields.EndCause) -> fields.EndCause:
+    stop = run.stop
+    if stop is None or not stop.is_kill:
+        return otherwise
+    if stop.cause is fields.EndCause.WALL_TIME and (run.warned or stop.kill_begun):
+        return stop.cause
+    if stop.kill_begun or status.get("signal") == stop.signal:
+        return stop.cause
+    return otherwise

@@ -1,0 +1,164 @@
+"""
+The agent's Celery app, without Django: commands come in over `node.<name>`, reports leave for `controller`.
+
+A message is one signed text; Celery carries it and decides nothing. The consumer thread only hands texts
+over, the publisher thread only sends; neither ever starts a process or waits for the loop. A broker that is
+away stops neither.
+"""
+
+from __future__ import annotations
+
+import collections
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import celery
+import kombu
+from celery import bootsteps
+from celery.worker import WorkController, state
+
+log = logging.getLogger(__name__)
+
+COMMAND_TASK, REPORT_TASK, REPORT_QUEUE = "xce.command", "xce.report", "controller"
+_PAUSES_S = (0.2, 0.5, 1, 2, 5)
+_TRANSPORT = {"socket_connect_timeout": 3, "socket_timeout": 10, "socket_keepalive": True, "max_retries": 1}
+_JOIN_S = 5
+
+
+def make_app(broker: str) -> celery.Celery:
+    """Return an app that speaks JSON only, keeps no results and retries no publish on its own."""
+    app = celery.Celery("xce-agent", broker=broker, set_as_current=False)
+    app.conf.update(
+        task_serializer="json",
+        accept_content=["json"],
+        result_backend=None,
+        task_ignore_result=True,
+        task_publish_retry=False,
+        worker_prefetch_multiplier=1,
+        worker_enable_remote_control=False,
+        worker_hijack_root_logger=False,
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        broker_connection_retry=True,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        broker_connection_timeout=3,
+        broker_transport_options=dict(_TRANSPORT),
+        broker_heartbeat=10,
+        enable_utc=True,
+    )
+    return app
+
+
+class Transport:
+    """
+    Two threads around one app.
+
+    Args:
+        broker: URL of RabbitMQ or Redis.
+        node: name of the node; names its queue.
+        on_command: called in the consumer thread with each text.
+        on_connected: called in the consumer thread after each (re)connection.
+    """
+
+    def __init__(
+        self,
+        broker: str,
+        node: str,
+        *,
+        on_command: Callable[[str], None],
+        on_connected: Callable[[], None],
+    ) -> None:
+        self._app = make_app(broker)
+        self._queue = f"node.{node}"
+        self._app.conf.task_queues = [kombu.Queue(self._queue, routing_key=self._queue)]
+        self._on_connected = on_connected
+        self._texts: collections.deque[str] = collections.deque()
+        self._wake = threading.Event()
+        self._is_stopping = False
+        self._add_command_task(on_command)
+        self._app.steps["consumer"].add(_connected_step(on_connected))
+        self._consumer = threading.Thread(target=self._consume, name="consumer", daemon=True)
+        self._publisher = threading.Thread(target=self._publish, name="publisher", daemon=True)
+
+    def start(self) -> None:
+        """Start both threads; returns at once, whether or not the broker answers."""
+        self._consumer.start()
+        self._publisher.start()
+
+    def send(self, text: str) -> None:
+        """
+        Send a report soon; it is dropped when the broker is away (what matters is sent again by the outbox).
+        """
+        self._texts.append(text)
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Send what is left, end both threads and close the connections."""
+        self._is_stopping = True
+        self._wake.set()
+        self._publisher.join(_JOIN_S)
+        state.should_stop = 0
+        self._consumer.join(_JOIN_S)
+        self._app.close()
+
+    def _add_command_task(self, on_command: Callable[[str], None]) -> None:
+        @self._app.task(name=COMMAND_TASK, ignore_result=True, typing=False)
+        def command(*args: Any, **_: Any) -> None:
+            if args and isinstance(args[0], str):
+                on_command(args[0])
+
+    def _consume(self) -> None:
+        worker = WorkController(
+            app=self._app,
+            pool="solo",
+            concurrency=1,
+            queues=[self._queue],
+            hostname=f"agent@{self._queue}",
+            without_gossip=True,
+            without_mingle=True,
+            without_heartbeat=True,
+            loglevel="WARNING",
+        )
+        worker.start()
+
+    def _publish(self) -> None:
+        failures = 0
+        while self._texts or not self._is_stopping:
+            self._wake.wait()
+            self._wake.clear()
+            failures = 0 if self._send_waiting(failures) else failures + 1
+
+    def _send_waiting(self, failures: int) -> bool:
+        """Send all that waits. On a failure drop it, say so once, and pause before the next try."""
+        while self._texts:
+            text = self._texts.popleft()
+            try:
+                self._app.send_task(REPORT_TASK, args=[text], queue=REPORT_QUEUE, retry=False)
+            except (
+                *self._app.connection().recoverable_connection_errors,
+                OSError,
+                kombu.exceptions.KombuError,
+            ) as fault:
+                self._texts.clear()
+                if not failures:
+                    log.warning("the broker does not take reports: %s; sessions go on, reports wait", fault)
+                if not self._is_stopping:
+                    threading.Event().wait(_PAUSES_S[min(failures, len(_PAUSES_S) - 1)])
+                return False
+        return True
+
+
+def _connected_step(on_connected: Callable[[], None]) -> type[bootsteps.StartStopStep]:
+    """Return a consumer step that runs at the end of each connection's start-up."""
+
+    class Connected(bootsteps.StartStopStep):  # type: ignore[misc]
+        """Tells the loop that the queue is being read (again)."""
+
+        requires = ("celery.worker.consumer.tasks:Tasks",)
+
+        def start(self, parent: Any) -> None:
+            on_connected()
+
+    return Connected

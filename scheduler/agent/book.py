@@ -1,0 +1,298 @@
+"""
+What the agent knows, as a function of its journal: runs, fences, answers given, reports not yet acknowledged.
+
+`apply` takes one entry and changes the knowledge; it performs nothing. Replaying the journal gives the same
+book.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from typing import Any
+
+from scheduler.agent import processes
+from scheduler.agent.journal import Entry
+from scheduler.protocol import codec, fields, messages
+
+Key = tuple[str, int]
+
+
+class RunState(enum.StrEnum):
+    """Where a run is, by the journal."""
+
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    SUSPENDED = "suspended"
+    ENDED = "ended"
+
+
+@dataclasses.dataclass
+class Stop:
+    """A stop or an end under way."""
+
+    command_id: str
+    is_kill: bool
+    signal: int
+    grace_ms: int
+    suspend_grace_ms: int
+    begun_ms: int
+    cause: fields.EndCause
+    kill_begun: bool = False
+
+
+@dataclasses.dataclass
+class Run:
+    """
+    One process life of a session here: from a start to its end, over any number of suspends and resumes.
+    """
+
+    start: messages.StartCommand
+    #: Fencing number now; a resume raises it. The directory keeps that of the start.
+    epoch: int
+    state: RunState = RunState.STARTING
+    boot: str = ""
+    shepherd: processes.Identity | None = None
+    job: processes.Identity | None = None
+    #: Milliseconds run before `running_since_ms`, which is None while suspended or ended.
+    ran_ms: int = 0
+    running_since_ms: int | None = None
+    stop: Stop | None = None
+    #: Command id of the stop that suspended it.
+    suspended_by: str = ""
+    #: A warning was delivered before the end.
+    warned: bool = False
+    ended: messages.Ended | None = None
+
+    @property
+    def session(self) -> str:
+        """UUID of the session."""
+        return self.start.session
+
+    @property
+    def key(self) -> Key:
+        """Session and epoch of the start: the name of its directory."""
+        return self.start.session, self.start.epoch
+
+    def running_ms(self, now_ms: int) -> int:
+        """Return the running time up to now, suspended time apart, in ms."""
+        since = self.running_since_ms
+        return self.ran_ms + (max(0, now_ms - since) if since is not None else 0)
+
+
+class Book:
+    """See the module. Read its attributes; change it through `apply` alone."""
+
+    def __init__(self) -> None:
+        self.runs: dict[str, Run] = {}
+        #: Highest epoch known of each session.
+        self.fence: dict[str, int] = {}
+        #: Epochs of which a start or resume is refused.
+        self.cancelled: set[Key] = set()
+        #: Stops taken back, by command id.
+        self.withdrawn: set[str] = set()
+        #: Commands accepted, each with its answer or None.
+        self.answers: dict[str, messages.Report | None] = {}
+        #: Reports that the controller has not acknowledged, in order.
+        self.outbox: dict[tuple[str, int], messages.Report] = {}
+        self._session_of: dict[str, str] = {}
+
+    def apply(self, entry: Entry) -> None:
+        """Take one entry of the journal into account."""
+        match entry["kind"]:
+            case "command":
+                self._apply_command(codec.decode(entry["body"]))
+            case "launched":
+                self._apply_launch(self.runs[entry["session"]], entry)
+            case "stop":
+                self._apply_stop(self.runs[entry["session"]], Stop(**entry["stop"]))
+            case "kill-begun":
+                self._open_stop(entry["session"]).kill_begun = True
+            case "report":
+                self._apply_report(codec.decode(entry["body"]), entry)
+            case "ack":
+                for boot, seq in entry["reports"]:
+                    self.outbox.pop((boot, seq), None)
+            case "run":
+                self._restore(entry)
+            case "known":
+                self._restore_known(entry)
+            case kind:
+                raise ValueError(f"an entry of a kind this version does not know: {kind}")
+
+    def find(self, session: str, epoch: int) -> Run | None:
+        """Return the run with exactly this epoch, ended or not."""
+        run = self.runs.get(session)
+        return run if run is not None and run.epoch == epoch else None
+
+    def held(self) -> list[messages.HeldSession]:
+        """
+        Return what the node holds, for hello and heartbeat; starts under way have an open command instead.
+        """
+        return [
+            messages.HeldSession(session=run.session, epoch=run.epoch, state=fields.HeldState(run.state))
+            for run in self.runs.values()
+            if run.state is not RunState.STARTING and (run.state is not RunState.ENDED or self._is_told(run))
+        ]
+
+    def _is_told(self, run: Run) -> bool:
+        """Whether the end of this run still waits for its acknowledgement."""
+        return any(isinstance(r, messages.Ended) and r.session == run.session for r in self.outbox.values())
+
+    def drop_unfinished(self) -> None:
+        """Forget accepted commands that nobody works on (a crash, a full disk); they will be sent again."""
+        at_work = {_work_of(run, self.withdrawn) for run in self.runs.values()}
+        for command_id in [c for c, answer in self.answers.items() if answer is None]:
+            if command_id not in at_work:
+                del self.answers[command_id]
+
+    def forget(self, session: str) -> None:
+        """Drop an ended run and all answers about it; the fence stays."""
+        self.runs.pop(session, None)
+        for command_id in [c for c, s in self._session_of.items() if s == session]:
+            self.answers.pop(command_id, None)
+            self.withdrawn.discard(command_id)
+            del self._session_of[command_id]
+
+    def _apply_command(self, command: messages.Message) -> None:
+        assert isinstance(command, messages.Command)
+        self._know(command.command_id, command.session, None)
+        self.fence[command.session] = max(command.epoch, self.fence.get(command.session, 0))
+        run = self.runs.get(command.session)
+        match command:
+            case messages.StartCommand():
+                self.runs[command.session] = Run(start=command, epoch=command.epoch)
+            case messages.CancelStartCommand():
+                self.cancelled.add((command.session, command.epoch))
+                if run is not None and run.state is RunState.SUSPENDED:
+                    run.epoch = max(run.epoch, command.epoch)
+            case messages.WithdrawCommand():
+                self.withdrawn.add(command.stops)
+                self._session_of[command.stops] = command.session
+            case messages.KillCommand() if run is not None:
+                run.epoch = max(run.epoch, command.epoch)
+            case messages.KillCommand():
+                self.cancelled.add((command.session, command.epoch))
+
+    def _apply_launch(self, run: Run, entry: Entry) -> None:
+        run.boot = entry["boot"]
+        run.shepherd = processes.Identity(*entry["shepherd"])
+        run.job = processes.Identity(*entry["job"])
+        run.state, run.running_since_ms = RunState.RUNNING, entry["mono_ms"]
+
+    def _apply_stop(self, run: Run, stop: Stop) -> None:
+        stop.cause = fields.EndCause(stop.cause)
+        run.stop, run.state, run.warned = stop, RunState.STOPPING, False
+
+    def _open_stop(self, session: str) -> Stop:
+        stop = self.runs[session].stop
+        assert stop is not None, "a kill without a stop"
+        return stop
+
+    def _apply_report(self, report: messages.Message, entry: Entry) -> None:
+        assert isinstance(report, messages.Report)
+        self.outbox[entry["boot"], entry["seq"]] = report
+        if report.command_id:
+            self._know(report.command_id, report.session, report)
+        run = self.runs.get(report.session)
+        if run is not None and report.epoch >= run.epoch:
+            self._apply_to_run(run, report)
+
+    def _apply_to_run(self, run: Run, report: messages.Report) -> None:
+        match report:
+            case messages.Stopped():
+                run.suspended_by = run.stop.command_id if run.stop else report.command_id
+                self._rest(run, RunState.SUSPENDED, report.at_mono_ms)
+            case messages.Withdrawn() if self._stop_of(run) not in self.withdrawn:
+                pass
+            case messages.StopFailed() | messages.Withdrawn() | messages.Resumed():
+                self._rest(run, RunState.RUNNING, report.at_mono_ms)
+                run.epoch, run.suspended_by, run.warned = report.epoch, "", False
+            case messages.Ended():
+                self._rest(run, RunState.ENDED, report.at_mono_ms)
+                run.ended = report
+            case messages.StartFailed():
+                del self.runs[run.session]
+
+    def _stop_of(self, run: Run) -> str:
+        return run.stop.command_id if run.stop else run.suspended_by
+
+    def _rest(self, run: Run, state: RunState, now_ms: int) -> None:
+        """Leave the transition; count or stop counting running time."""
+        run.ran_ms = run.running_ms(now_ms)
+        run.running_since_ms = now_ms if state is RunState.RUNNING else None
+        run.state, run.stop = state, None
+
+    def _know(self, command_id: str, session: str, answer: messages.Report | None) -> None:
+        self.answers[command_id] = answer
+        self._session_of[command_id] = session
+
+    def dump(self) -> list[Entry]:
+        """Return the fewest entries that make this book again."""
+        known: Entry = {
+            "kind": "known",
+            "fence": self.fence,
+            "cancelled": sorted(self.cancelled),
+            "withdrawn": sorted(self.withdrawn),
+            "answers": {c: a and codec.encode(a) for c, a in self.answers.items()},
+            "outbox": [[boot, seq, codec.encode(r)] for (boot, seq), r in self.outbox.items()],
+            "session_of": self._session_of,
+        }
+        return [known, *(_dump_run(run) for run in self.runs.values())]
+
+    def _restore_known(self, entry: Entry) -> None:
+        self.fence = dict(entry["fence"])
+        self.cancelled = {(session, epoch) for session, epoch in entry["cancelled"]}
+        self.withdrawn = set(entry["withdrawn"])
+        self.answers = {c: a and _report(a) for c, a in entry["answers"].items()}
+        self.outbox = {(boot, seq): _report(body) for boot, seq, body in entry["outbox"]}
+        self._session_of = dict(entry["session_of"])
+
+    def _restore(self, entry: Entry) -> None:
+        plain = dict(entry["run"])
+        start = codec.decode(plain.pop("start"))
+        assert isinstance(start, messages.StartCommand)
+        run = Run(start=start, **plain)
+        run.state = RunState(run.state)
+        run.shepherd = processes.Identity(*plain["shepherd"]) if plain["shepherd"] else None
+        run.job = processes.Identity(*plain["job"]) if plain["job"] else None
+        run.stop = Stop(**plain["stop"]) if plain["stop"] else None
+        if run.stop is not None:
+            run.stop.cause = fields.EndCause(run.stop.cause)
+        run.ended = plain["ended"] and _report(plain["ended"])
+        self.runs[run.session] = run
+
+
+def _work_of(run: Run, withdrawn: set[str]) -> str:
+    """Return the command that the state of a run stands for, or nothing."""
+    if run.state is RunState.STARTING:
+        return run.start.command_id
+    if run.stop is not None and run.stop.command_id not in withdrawn:
+        return run.stop.command_id
+    return ""
+
+
+def merge_kill(old: Stop, new: Stop) -> Stop:
+    """Return the kill under way, answered under the new command, and earlier where the new one says so."""
+    return dataclasses.replace(
+        old,
+        command_id=new.command_id or old.command_id,
+        grace_ms=min(old.grace_ms, new.begun_ms - old.begun_ms + new.grace_ms)
+        if new.is_kill
+        else old.grace_ms,
+    )
+
+
+def _dump_run(run: Run) -> Entry:
+    plain: dict[str, Any] = {f.name: getattr(run, f.name) for f in dataclasses.fields(run)}
+    plain["start"] = codec.encode(run.start)
+    plain["ended"] = run.ended and codec.encode(run.ended)
+    plain["stop"] = run.stop and dataclasses.asdict(run.stop)
+    for name in ("shepherd", "job"):
+        plain[name] = plain[name] and [plain[name].pid, plain[name].start_time]
+    return {"kind": "run", "run": plain}
+
+
+def _report(plain: Any) -> Any:
+    return codec.decode(plain)

@@ -1,0 +1,56 @@
+"""
+A small single-threaded process that forks shepherds: everything is loaded, so a start costs a fork.
+
+It is started before anything with threads is imported, and again when it dies. Requests come over its stdin,
+a socket: the directory of a session, with the pipe of the answer attached. When the agent goes, it goes;
+shepherds stay.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import traceback
+
+from scheduler.agent import launch, shepherd
+
+
+def serve(requests: socket.socket) -> None:
+    """
+    Fork a shepherd for each request until the agent hangs up.
+
+    Args:
+        requests: a sequenced-packet socket; one packet = one directory, with one descriptor.
+    """
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        packet, pipes, _, _ = socket.recv_fds(requests, 8192, 1)
+        if not packet:
+            return
+        for pipe in pipes:
+            _fork(packet.decode(), pipe)
+            os.close(pipe)
+
+
+def _fork(directory: str, pipe: int) -> None:
+    if os.fork():
+        return
+    try:
+        launch.reset_signals()
+        shepherd.shepherd(directory, pipe)
+    except BaseException:  # noqa: BLE001 - whatever it is, the fork must not go on serving
+        traceback.print_exc(file=sys.stderr)
+    finally:
+        os._exit(0)
+
+
+def main() -> None:
+    """Serve on stdin."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    serve(socket.socket(fileno=0))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""
+From a forked child to the job: what happens between fork and exec. Standard library only, no shell.
+
+Every step that could leak something of the agent into the job is undone here: session, signals, mask,
+descriptors, umask, limits, privileges.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import itertools
+import os
+import resource
+import signal
+from typing import Any
+
+_PR_SET_NAME, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 15, 36, 38
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_PUNCH_HOLE = 0x01 | 0x02  # FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE
+
+Spec = dict[str, Any]
+
+
+def become_job(spec: Spec, output: int) -> None:
+    """
+    Turn this process into the job. Returns only by raising.
+
+    Args:
+        spec: argv, env, workdir, cpus (may be empty), cgroup (may be empty).
+        output: descriptor that becomes stdout and stderr.
+
+    Raises:
+        OSError: the directory or the program cannot be used.
+    """
+    os.setsid()
+    reset_signals()
+    _give_up_privileges()
+    _enter_share(spec)
+    for descriptor, target in ((os.open(os.devnull, os.O_RDONLY), 0), (output, 1), (output, 2)):
+        os.dup2(descriptor, target, inheritable=True)
+    os.umask(0o077)
+    os.chdir(spec["workdir"])
+    os.execvpe(spec["argv"][0], spec["argv"], spec["env"])
+
+
+def reset_signals() -> None:
+    """
+    Give every signal its default action and unblock all: a job inherits neither our handlers nor our mask.
+    """
+    for number in set(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP}:
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def close_all_but(keep: set[int]) -> None:
+    """Close every descriptor above 2 except these."""
+    edges = [2, *sorted(keep), os.sysconf("SC_OPEN_MAX")]
+    for low, high in itertools.pairwise(edges):
+        os.closerange(low + 1, high)
+
+
+def become_daemon(name: str, *, keep: int) -> None:
+    """
+    Let go of the parent: no descriptor of it but `keep`, polite signals ignored, orphans inherited.
+
+    Errors go to the file `log` in the current directory. `name` is what people see in `ps`.
+    """
+    log = os.open("log", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+    for descriptor, target in ((os.open(os.devnull, os.O_RDWR), 0), (log, 1), (log, 2)):
+        os.dup2(descriptor, target)
+    close_all_but({keep})
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    _prctl(_PR_SET_NAME, name.encode())
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def punch_hole(descriptor: int, offset: int, length: int) -> bool:
+    """Give the blocks of a range of a file back; False where the file system cannot."""
+    result = _LIBC.fallocate(descriptor, _PUNCH_HOLE, ctypes.c_int64(offset), ctypes.c_int64(length))
+    return bool(result == 0)
+
+
+def _give_up_privileges() -> None:
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _enter_share(spec: Spec) -> None:
+    if spec["cgroup"]:
+        with open(os.path.join(spec["cgroup"], "cgroup.procs"), "w") as file:
+            file.write("0")
+    if spec["cpus"]:
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, spec["cpus"])
+
+
+def _prctl(option: int, value: int | bytes) -> None:
+    argument = ctypes.c_char_p(value) if isinstance(value, bytes) else ctypes.c_ulong(value)
+    zero = ctypes.c_ulong(0)
+    if _LIBC.prctl(option, argument, zero, zero, zero):
+        raise OSError(ctypes.get_errno(), f"prctl {option} was refused by the kernel")

@@ -1,0 +1,311 @@
+"""
+One run of a session on this node, live: launch or adopt, watch, stop, continue, end.
+
+A life belongs to the agent's loop thread. It acts on processes only after the journal holds the intention,
+and reports only what was seen. At most one coroutine works on a run; a new intention cancels the one before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import logging
+import pathlib
+import shutil
+import signal
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from scheduler.agent import accounting, book, output, processes, records, starting, watches
+from scheduler.agent.stop import driver, freezer, procedures
+from scheduler.protocol import fields, messages
+
+log = logging.getLogger(__name__)
+
+_SHEPHERD_S = 5
+
+
+class Life:
+    """See the module. `launched` is set once the start has an outcome, `ended` once the end was reported."""
+
+    def __init__(self, run: book.Run, means: starting.Means, *, on_end: Callable[[Life], None]) -> None:
+        self.run = run
+        self.launched = asyncio.Event()
+        self.ended = asyncio.Event()
+        self.cpus: tuple[int, ...] = ()
+        self._means = means
+        self._on_end = on_end
+        self._dir = means.space.run_dir(*run.key)
+        self._usage = accounting.Usage()
+        self._watches = watches.Watches()
+        self._task: asyncio.Task[None] | None = None
+        self._command_id = ""
+
+    @property
+    def output_path(self) -> pathlib.Path:
+        """The file with stdout and stderr."""
+        return self._dir / records.OUTPUT
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether a coroutine is busy with the run."""
+        return self._task is not None
+
+    # -- begin
+
+    def launch(self, cpus: tuple[int, ...] = ()) -> None:
+        """Start the session that the journal says was accepted; the answer follows."""
+        self.cpus = cpus
+        self._work(self._launch(), self.run.start.command_id)
+
+    def adopt(self) -> None:
+        """Take a run of an earlier agent over: by identity and boot id, never by pid alone."""
+        if self.run.state is book.RunState.STARTING:
+            self.launch()
+        elif self.run.boot != self._means.memory.boot:
+            self.launched.set()
+            self.run.running_since_ms = None
+            self._finish(fields.EndCause.GONE)
+        else:
+            self.cpus = tuple(records.read(self._dir / records.SPEC).get("cpus", ()))
+            self._begin_watch()
+            self.tick(recheck=True)
+
+    async def _launch(self) -> None:
+        try:
+            job = await starting.start(self.run.start, self._means, self.cpus)
+        except starting.StartError as fault:
+            self._answer(messages.StartFailed(error=str(fault)[:2000]))
+            self.launched.set()
+            self._bury()
+            return
+        entry = {"kind": "launched", "session": self.run.session, "boot": self._means.memory.boot, **job}
+        self._means.memory.record(entry, sync=False)
+        self._begin_watch()
+        self._answer(messages.Started(pid=job["job"][0], started_mono_ms=job["mono_ms"], boot=self.run.boot))
+
+    def _begin_watch(self) -> None:
+        assert self.run.job is not None
+        group = str(records.read(self._dir / records.SPEC).get("cgroup", ""))
+        self._target = driver.Target(self.run.job, self.run.shepherd, group)
+        self._how = self._means.choose_driver(group)
+        self.launched.set()
+        if not self._watches.add(self.run.shepherd, self._shepherd_left):
+            asyncio.get_running_loop().call_soon(self._shepherd_left)
+
+    # -- stop and continue
+
+    def begin_stop(self, stop: book.Stop) -> None:
+        """Write a stop or kill down and carry it out; a kill under way only becomes earlier."""
+        old = self.run.stop if self.run.stop is not None and self.run.stop.is_kill else None
+        is_warned = old is not None and self.run.warned
+        stop = stop if old is None else book.merge_kill(old, stop)
+        entry = {"kind": "stop", "session": self.run.session, "stop": dataclasses.asdict(stop)}
+        self._means.memory.record(entry)
+        self._carry_out(stop, is_warned=is_warned)
+
+    def _carry_out(self, stop: book.Stop, *, is_warned: bool) -> None:
+        spent = max(0, records.monotonic_ms() - stop.begun_ms)
+        grace_ms = max(0, (stop.grace_ms if stop.is_kill else stop.suspend_grace_ms) - spent)
+        self.run.warned = is_warned
+        if grace_ms:
+            records.write(self._dir / records.GRACE, {"until_ms": records.monotonic_ms() + grace_ms})
+        self._work(
+            self._kill(stop, grace_ms) if stop.is_kill else self._suspend(stop, grace_ms), stop.command_id
+        )
+
+    async def _suspend(self, stop: book.Stop, grace_ms: int) -> None:
+        result = await procedures.suspend(
+            self._how, self._target, number=stop.signal, grace_ms=grace_ms, on_warned=self._warned
+        )
+        if isinstance(result, procedures.NotHeld):
+            reason = "some processes could not be seen stopped in time; all were continued"
+            self._answer(messages.StopFailed(running=_members(result.running), reason=reason))
+        elif result.members:
+            self._usage.look(result.members, self._target.shepherd)
+            self._answer(
+                messages.Stopped(
+                    method=self._how.method,
+                    members=_members(result.members),
+                    cpu_ms=self._usage.cpu_ms,
+                    warned=result.was_noticed,
+                    waited_ms=max(0, records.monotonic_ms() - stop.begun_ms),
+                )
+            )
+
+    async def _kill(self, stop: book.Stop, grace_ms: int) -> None:
+        await procedures.kill(
+            self._how,
+            self._target,
+            number=stop.signal,
+            grace_ms=grace_ms,
+            on_warned=None if self.run.warned else self._warned,
+            before_kill=self._kill_begins,
+        )
+        await self._outlast_shepherd()
+
+    def _warned(self, delivered: bool) -> None:
+        self.run.warned = delivered
+
+    def _kill_begins(self) -> None:
+        self._means.memory.record({"kind": "kill-begun", "session": self.run.session})
+
+    async def _outlast_shepherd(self) -> None:
+        """No member is left: the shepherd writes its records and leaves; one that cannot is ended too."""
+        shepherd = self._target.shepherd
+        if shepherd is not None:
+            processes.send(shepherd, signal.SIGCONT)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.ended.wait(), _SHEPHERD_S)
+            processes.send(shepherd, signal.SIGKILL)
+        self._finish(fields.EndCause.SELF)
+
+    def withdraw(self, command: messages.WithdrawCommand) -> None:
+        """Take a stop back that has not become irreversible; the caller checked that."""
+        with contextlib.suppress(OSError):
+            (self._dir / records.GRACE).unlink()
+        self._work(self._continue(self.run.epoch, is_withdrawal=True), command.command_id)
+
+    def resume(self, command: messages.ResumeCommand) -> None:
+        """Continue a suspended run under its new epoch."""
+        self._work(self._continue(command.epoch, is_withdrawal=False), command.command_id)
+
+    async def _continue(self, epoch: int, *, is_withdrawal: bool) -> None:
+        result = await procedures.resume(self._how, self._target)
+        if not result.members:
+            return
+        if is_withdrawal:
+            refused = messages.WithdrawRefused(reason=fields.WithdrawRefusal.SUSPENDED)
+            self._answer(messages.Withdrawn() if result.is_running else refused)
+        elif result.is_running:
+            self._answer(messages.Resumed(members=_members(result.members)), epoch=epoch)
+        else:
+            self._answer(messages.ResumeFailed(error="no process was seen running again"), epoch=epoch)
+
+    # -- watch
+
+    def tick(self, *, recheck: bool) -> None:
+        """
+        Look after the run: memory, wall-time limit, that a suspended one stays so, that a stop goes on.
+
+        Args:
+            recheck: whether suspended processes are looked at, too.
+        """
+        match self.run.state:
+            case book.RunState.RUNNING:
+                self._usage.look(self._how.observe(self._target), self._target.shepherd)
+                self._check_wall_time()
+            case book.RunState.SUSPENDED if recheck and not self.is_at_work:
+                self._hold_again()
+            case book.RunState.STOPPING if not self.is_at_work:
+                self._stop_again()
+
+    def _hold_again(self) -> None:
+        if not self._how.is_held(self._target, self._how.observe(self._target)):
+            log.warning(
+                "session %s was continued by somebody while suspended: stopped again", self.run.session
+            )
+            self._how.hold(self._target)
+
+    def _stop_again(self) -> None:
+        """
+        Carry a stop on that an agent before, or a full disk, left unfinished; not one that was taken back.
+        """
+        stop = self.run.stop
+        if stop is not None and stop.command_id not in self._means.memory.book.withdrawn:
+            self._carry_out(stop, is_warned=True)
+
+    def _check_wall_time(self) -> None:
+        start, now = self.run.start, records.monotonic_ms()
+        if start.wall_limit_s is not None and self.run.running_ms(now) >= start.wall_limit_s * 1000:
+            number = start.warn_signal or int(signal.SIGTERM)
+            self.begin_stop(book.Stop("", True, number, start.grace_ms, 0, now, fields.EndCause.WALL_TIME))
+
+    def _shepherd_left(self) -> None:
+        """
+        It ended with its job, or it died alone: then the job is kept, and its exit status will be unknown.
+        """
+        if (self._dir / records.END).exists():
+            self._finish(fields.EndCause.SELF)
+            return
+        self._target.shepherd = None
+        self._target.known |= processes.carrying(f"XCE_SESSION_ID={self.run.session}")
+        if self._watches.add(self.run.job, self._orphan_left):
+            log.warning("the supervisor of session %s died; its job was adopted", self.run.session)
+        elif self._how.observe(self._target):
+            self._orphan_left()
+        else:
+            self._finish(fields.EndCause.GONE)
+
+    def _orphan_left(self) -> None:
+        """The first process of an adopted job ended: nobody sweeps, so the agent does."""
+        if self.run.stop is None or not self.run.stop.is_kill:
+            self._work(self._sweep(), self._command_id)
+
+    async def _sweep(self) -> None:
+        while self._how.observe(self._target):
+            self._how.kill(self._target)
+            await asyncio.sleep(procedures.LOOK_S)
+        self._finish(fields.EndCause.SELF)
+
+    # -- end
+
+    def _finish(self, cause: fields.EndCause) -> None:
+        """Report the end, once. No process of the run is left, and none will be."""
+        if self.ended.is_set():
+            return
+        report = accounting.conclude(self.run, self._dir, usage=self._usage, cause=cause)
+        command_id = self.run.stop.command_id if self.run.stop else self._command_id
+        tail = output.read_tail(self.output_path)
+        self._report(messages.OutputTail(tail=tail.data, size=tail.size, truncated=self.is_cut(tail.size)))
+        self._report(dataclasses.replace(report, command_id=command_id))
+        shutil.rmtree(self._dir / "tmp", ignore_errors=True)
+        self.leave()
+        self._bury()
+
+    def _bury(self) -> None:
+        freezer.drop_group(str(records.read(self._dir / records.SPEC).get("cgroup", "")))
+        self.ended.set()
+        self._on_end(self)
+
+    def leave(self) -> None:
+        """Stop working and watching; processes stay as they are."""
+        self._cancel_work()
+        self._watches.close()
+
+    # -- small parts
+
+    def is_cut(self, size: int) -> bool:
+        """Return whether an output of this size has lost its middle to the limit."""
+        return 0 < self.run.start.output_limit_bytes < size
+
+    def _answer(self, report: messages.Report, *, epoch: int | None = None) -> None:
+        """Report the outcome of the command that is being carried out."""
+        self._report(dataclasses.replace(report, command_id=self._command_id), epoch=epoch)
+        self._command_id, self._task = "", None
+
+    def _report(self, report: messages.Report, *, epoch: int | None = None) -> None:
+        number = self.run.epoch if epoch is None else epoch
+        self._means.memory.report(dataclasses.replace(report, session=self.run.session, epoch=number))
+
+    def _work(self, work: Coroutine[Any, Any, None], command_id: str) -> None:
+        self._cancel_work()
+        self._command_id = command_id
+        self._task = asyncio.get_running_loop().create_task(work)
+        self._task.add_done_callback(self._work_done)
+
+    def _work_done(self, task: asyncio.Task[None]) -> None:
+        if self._task is task:
+            self._task = None
+        if not task.cancelled() and task.exception() is not None:
+            log.error("work on session %s failed", self.run.session, exc_info=task.exception())
+
+    def _cancel_work(self) -> None:
+        if self._task is not None and self._task is not asyncio.current_task():
+            self._task.cancel()
+        self._task = None
+
+
+def _members(seen: list[processes.Process]) -> tuple[messages.Member, ...]:
+    return tuple(messages.Member(pid=p.pid, start_time=p.start_time, state=p.state) for p in seen[:1000])

@@ -1,0 +1,195 @@
+"""
+The agent: one thread that reads commands, looks after runs, and speaks. Everything it does may be repeated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+import os
+import pathlib
+import signal
+import time
+from collections.abc import Coroutine
+from typing import Any, Protocol
+
+import scheduler.agent as package
+from scheduler.agent import desk, host, outbox, output, starting
+from scheduler.protocol import messages, signing
+
+log = logging.getLogger(__name__)
+
+_TICK_S = 1.0
+_RECHECK_EVERY = 5
+_CLEAN_EVERY = 3600
+RETENTION_S = 7 * 86_400
+
+
+class Transport(Protocol):
+    """What carries texts to and from the controller; see `app.Transport`."""
+
+    def start(self) -> None:
+        """Begin to carry."""
+
+    def send(self, text: str) -> None:
+        """Carry one text up, or lose it."""
+
+    def stop(self) -> None:
+        """End."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """
+    How an agent runs.
+
+    Attributes:
+        key: the node's key.
+        heartbeat_s: seconds between heartbeats; pauses of repeated reports scale with it.
+        retention_s: seconds that output and checkpoints of ended runs are kept.
+    """
+
+    key: signing.NodeKey
+    heartbeat_s: float = 5.0
+    retention_s: float = RETENTION_S
+
+
+class Agent:
+    """Wires memory, outbox, desk and transport; `run` returns after `stop`, and sessions run on."""
+
+    def __init__(self, means: starting.Means, options: Options) -> None:
+        self._means = means
+        self._options = options
+        self._done = asyncio.Event()
+        self._sent_output: dict[str, int] = {}
+        self._ticks = 0
+        self._out: outbox.Outbox | None = None
+        self._desk: desk.Desk | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def on_command(self, text: str) -> None:
+        """Take a text from another thread."""
+        if self._loop is not None and self._desk is not None:
+            self._loop.call_soon_threadsafe(self._desk.receive, text)
+
+    def on_connected(self) -> None:
+        """Take the news of a (re)connection from another thread: say hello, send all that waits."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._greet)
+
+    def stop(self) -> None:
+        """Ask `run` to return; sessions and their shepherds are left alone."""
+        self._done.set()
+
+    async def run(self, transport: Transport) -> None:
+        """Run until `stop`, or SIGTERM or SIGINT."""
+        self._loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self._loop.add_signal_handler(number, self.stop)
+        pause_ms = int(self._options.heartbeat_s * 2000)
+        key = self._options.key
+        self._out = outbox.Outbox(self._means.memory, key=key, send=transport.send, pause_ms=pause_ms)
+        self._desk = desk.Desk(self._means, out=self._out, keys={key.key_id: key})
+        transport.start()
+        self._desk.adopt_all()
+        timers = [
+            self._every(self._options.heartbeat_s, self._beat),
+            self._every(min(_TICK_S, self._options.heartbeat_s), self._tick),
+        ]
+        tasks = [self._loop.create_task(timer) for timer in timers]
+        await self._done.wait()
+        for task in tasks:
+            task.cancel()
+        for one in list(self._desk.lives.values()):
+            one.leave()
+        await asyncio.to_thread(transport.stop)
+
+    def _every(self, seconds: float, act: Any) -> Coroutine[Any, Any, None]:
+        async def repeat() -> None:
+            while True:
+                try:
+                    act()
+                except Exception:
+                    log.exception("a timer of the agent failed; it goes on")
+                await asyncio.sleep(seconds)
+
+        return repeat()
+
+    def _greet(self) -> None:
+        assert self._out is not None
+        self._out.send_once(
+            messages.Hello(
+                agent_version=package.VERSION,
+                protocol=messages.VERSION,
+                boot=self._means.memory.boot,
+                pid=os.getpid(),
+                host_facts=host.facts(self._means.space.node),
+                sessions=tuple(self._means.memory.book.held()[:2000]),
+                enforce=host.enforce(freezer=self._means.cgroup_root is not None),
+            )
+        )
+        self._out.resend(everything=True)
+        log.info("connected to the broker")
+
+    def _beat(self) -> None:
+        assert self._out is not None
+        self._out.send_once(messages.Heartbeat(sessions=tuple(self._means.memory.book.held()[:2000])))
+
+    def _tick(self) -> None:
+        assert self._out is not None
+        assert self._desk is not None
+        self._ticks += 1
+        for one in list(self._desk.lives.values()):
+            one.tick(recheck=self._ticks % _RECHECK_EVERY == 0)
+            self._send_tail(one.run.session)
+        self._out.resend()
+        self._means.memory.compact()
+        if self._ticks % _CLEAN_EVERY == 1:
+            clean(self._means, retention_s=self._options.retention_s)
+
+    def _send_tail(self, session: str) -> None:
+        assert self._out is not None
+        assert self._desk is not None
+        one = self._desk.lives.get(session)
+        if one is None:
+            return
+        size = output.size(one.output_path)
+        if size and size != self._sent_output.get(session):
+            self._sent_output[session] = size
+            tail = output.read_tail(one.output_path)
+            self._out.send_once(
+                messages.OutputTail(
+                    session=session,
+                    epoch=one.run.epoch,
+                    tail=tail.data,
+                    size=tail.size,
+                    truncated=one.is_cut(size),
+                )
+            )
+
+
+def clean(means: starting.Means, *, retention_s: float) -> None:
+    """Delete directories of runs that ended longer ago than this, and forget what was known of them."""
+    book, oldest = means.memory.book, time.time() - retention_s
+    kept = set()
+    for session, epoch in means.space.runs():
+        run = book.runs.get(session)
+        is_live = run is not None and run.start.epoch == epoch and run.ended is None
+        if is_live or _last_change(means.space.run_dir(session, epoch)) > oldest:
+            kept.add(session)
+            continue
+        means.space.remove(session, epoch)
+        if run is not None and run.start.epoch == epoch:
+            book.forget(session)
+    for path in (means.space.root / "checkpoints").iterdir():
+        if path.name not in kept and _last_change(path) <= oldest:
+            means.space.drop_checkpoints(path.name)
+    means.memory.compact(at=1)
+
+
+def _last_change(path: pathlib.Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

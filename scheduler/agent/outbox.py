@@ -1,0 +1,57 @@
+"""
+When which report is sent again: at once when new, then with growing pauses until the controller acknowledges
+it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from scheduler.agent import memory, records
+from scheduler.protocol import messages, signing
+
+_LONGEST_MS = 60_000
+
+
+@dataclasses.dataclass
+class _Wait:
+    due_ms: int
+    pause_ms: int
+
+
+class Outbox:
+    """Signs reports and passes them to the transport; never blocks."""
+
+    def __init__(
+        self, store: memory.Memory, *, key: signing.NodeKey, send: Callable[[str], None], pause_ms: int
+    ) -> None:
+        self._store = store
+        self._key = key
+        self._send = send
+        self._pause_ms = pause_ms
+        self._waits: dict[memory.Number, _Wait] = {}
+        store.on_report = self._send_durable
+
+    def send_once(self, report: messages.Report) -> None:
+        """Send a report that the next one of its kind replaces: hello, heartbeat, tail, page."""
+        self._seal(self._store.next_number(), memory.stamp(report))
+
+    def resend(self, *, everything: bool = False) -> None:
+        """Send what is due, or everything that waits (after a reconnect), in its order."""
+        now = records.monotonic_ms()
+        waiting = self._store.book.outbox
+        self._waits = {number: wait for number, wait in self._waits.items() if number in waiting}
+        for number, report in list(waiting.items()):
+            wait = self._waits.setdefault(number, _Wait(now + self._pause_ms, self._pause_ms))
+            if everything or wait.due_ms <= now:
+                wait.due_ms, wait.pause_ms = now + wait.pause_ms, min(_LONGEST_MS, wait.pause_ms * 2)
+                self._seal(number, report)
+
+    def _send_durable(self, number: memory.Number, report: messages.Report) -> None:
+        self._waits[number] = _Wait(records.monotonic_ms() + self._pause_ms, self._pause_ms * 2)
+        self._seal(number, report)
+
+    def _seal(self, number: memory.Number, report: messages.Report) -> None:
+        boot, seq = number
+        self._send(signing.seal(report, key=self._key, direction="up", boot=boot, seq=seq))

@@ -1,0 +1,58 @@
+"""
+Small JSON files in a session's directory: how shepherd and agent tell each other what happened, across any
+death.
+
+A file is there whole or not at all, and on disk before the writer goes on. Standard library only: the
+shepherd uses it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import Any
+
+#: What to run; written by the agent.
+SPEC = "spec"
+#: Exists as soon as one shepherd has taken the session; a second one leaves.
+CLAIM = "claim"
+#: Identities of shepherd and job, before the job's first instruction.
+JOB = "job"
+#: Why the program could not be executed.
+ERROR = "error"
+#: Exit code or signal of the job's first process.
+EXIT = "exit"
+#: Processor time and memory, once no process is left.
+END = "end"
+#: Until when a warned session may finish; written by the agent.
+GRACE = "grace"
+#: stdout and stderr.
+OUTPUT = "output"
+
+Record = dict[str, Any]
+
+
+def write(path: str | os.PathLike[str], content: Record) -> None:
+    """Write a file atomically, and sync it."""
+    new = f"{os.fspath(path)}.new"
+    with open(new, "w") as file:
+        json.dump(content, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(new, path)
+
+
+def read(path: str | os.PathLike[str]) -> Record:
+    """Return what a file holds; empty when it is not there or no JSON object."""
+    try:
+        with open(path) as file:
+            content = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def monotonic_ms() -> int:
+    """Return the monotonic clock in milliseconds: equal in every process of one boot."""
+    return time.monotonic_ns() // 1_000_000

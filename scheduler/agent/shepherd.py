@@ -1,0 +1,151 @@
+"""
+The supervisor of one session. Standard library only, no network, no key, no thread: it has no reason to die.
+
+It leads a session of its own and is a subreaper; the job leads another session below it. So no death above
+can wake or kill a stopped job, and no descendant can leave. It launches, waits, keeps the output file within
+its limit, writes what happened into the session's directory before each next step, sweeps what is left, and
+exits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import select
+import signal
+
+from scheduler.agent import launch, processes, records
+
+_LOOK_MS, _LOOK_AT_LIMIT_MS, _BLOCK = 1000, 100, 4096
+
+
+def shepherd(directory: str, ready: int) -> None:
+    """
+    Run one session from launch to the last of its processes.
+
+    Args:
+        directory: of the session, see `records`; a second shepherd for it leaves at once.
+        ready: pipe that is closed when the job runs or has failed to.
+    """
+    os.setsid()
+    os.umask(0o077)
+    os.chdir(directory)
+    launch.become_daemon("xce-shepherd", keep=ready)
+    try:
+        os.close(os.open(records.CLAIM, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    except FileExistsError:
+        return
+    _supervise(records.read(records.SPEC), ready)
+
+
+def _supervise(spec: records.Record, ready: int) -> None:
+    limit = spec["output_limit"]
+    output = os.open(records.OUTPUT if limit else os.devnull, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o600)
+    job = _launch(spec, output)
+    os.close(ready)
+    code = os.waitstatus_to_exitcode(_wait(job, output, limit))
+    records.write(records.EXIT, {"code": code if code >= 0 else None, "signal": -code if code < 0 else None})
+    _linger()
+    _sweep(job)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_ms = int((used.ru_utime + used.ru_stime) * 1000)
+    now = records.monotonic_ms()
+    records.write(records.END, {"cpu_ms": cpu_ms, "peak_bytes": used.ru_maxrss * 1024, "mono_ms": now})
+
+
+def _launch(spec: records.Record, output: int) -> int:
+    """Fork, write down who the child is, and only then let it exec. Returns its pid."""
+    go_reader, go_writer = os.pipe()
+    error_reader, error_writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(go_writer)
+        _run_child(spec, output, go_reader, error_writer)
+    os.close(error_writer)
+    child = processes.look(pid)
+    me = processes.look(os.getpid())
+    assert child is not None
+    assert me is not None
+    identities = {"shepherd": [me.pid, me.start_time], "job": [pid, child.start_time]}
+    records.write(records.JOB, {**identities, "mono_ms": records.monotonic_ms()})
+    os.write(go_writer, b"g")
+    with os.fdopen(error_reader, "rb") as pipe:
+        error = pipe.read().decode(errors="replace")
+    if error:
+        records.write(records.ERROR, {"error": error})
+    return pid
+
+
+def _run_child(spec: records.Record, output: int, go: int, error: int) -> None:
+    """Wait for the word and exec; the error pipe closes by itself when exec succeeds. Never returns."""
+    try:
+        if os.read(go, 1):
+            launch.close_all_but({output, error})
+            launch.become_job(spec, output)
+    except BaseException as fault:  # noqa: BLE001 - told to the parent, and the child leaves
+        told = (isinstance(fault, OSError) and fault.strerror) or str(fault) or type(fault).__name__
+        os.write(error, told.encode(errors="replace")[:2000])
+    os._exit(127)
+
+
+def _wait(job: int, output: int, limit: int) -> int:
+    """Wait for the job; meanwhile reap orphans and keep the output small. Returns the wait status."""
+    poll = select.poll()
+    poll.register(os.pidfd_open(job), select.POLLIN)
+    pause = _LOOK_MS
+    while True:
+        poll.poll(pause)
+        status = dict(_reap()).get(job)
+        if status is not None:
+            return status
+        pause = _LOOK_AT_LIMIT_MS if _trim(output, limit) else _LOOK_MS
+
+
+def _reap() -> list[tuple[int, int]]:
+    done = []
+    with contextlib.suppress(ChildProcessError):
+        while (found := os.waitpid(-1, os.WNOHANG))[0]:
+            done.append(found)
+    return done
+
+
+def _trim(output: int, limit: int) -> bool:
+    """
+    Keep head and tail of an output beyond its limit; the job never notices. Returns whether it is beyond.
+    """
+    size = os.fstat(output).st_size
+    if not limit or size <= limit:
+        return False
+    head = limit // 2 // _BLOCK * _BLOCK
+    length = (size - limit // 2 - head) // _BLOCK * _BLOCK
+    if length > 0 and not launch.punch_hole(output, head, length):
+        os.ftruncate(output, limit)
+    return True
+
+
+def _linger() -> None:
+    """Give members that the first process left behind the rest of the warning's grace, if one is running."""
+    while _has_child() and records.monotonic_ms() < records.read(records.GRACE).get("until_ms", 0):
+        select.select([], [], [], 0.02)
+
+
+def _sweep(job: int) -> None:
+    """Kill all that is left. Orphans come to us, so having no child is the proof."""
+    with contextlib.suppress(OSError):
+        os.killpg(job, signal.SIGKILL)
+    me = processes.look(os.getpid())
+    assert me is not None
+    while _has_child():
+        for member in processes.members(processes.scan(), job=None, root=me.identity):
+            processes.send(member, signal.SIGKILL)
+        select.select([], [], [], 0.005)
+
+
+def _has_child() -> bool:
+    _reap()
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True

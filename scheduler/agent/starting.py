@@ -1,0 +1,86 @@
+"""From an accepted start to a running job: directory, control group, shepherd, and the shepherd's word."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import os
+import pathlib
+from collections.abc import Callable, Iterable
+
+from scheduler.agent import memory, records, spawner, workspace
+from scheduler.agent.stop import driver, freezer, procedures
+from scheduler.protocol import messages
+
+_RECORDS_MS = 5000
+
+
+class StartError(Exception):
+    """Nothing runs; the text says why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Means:
+    """
+    What every life of an agent works with.
+
+    Attributes:
+        memory: journal and book.
+        space: directories.
+        spawner: starts shepherds.
+        cgroup_root: delegated control group directory, or None: stopping by signals.
+        choose_driver: the stop driver for a run with this control group (empty: none).
+    """
+
+    memory: memory.Memory
+    space: workspace.Workspace
+    spawner: spawner.Spawner
+    cgroup_root: pathlib.Path | None = None
+    choose_driver: Callable[[str], driver.StopDriver] = freezer.choose_driver
+
+
+async def start(command: messages.StartCommand, means: Means, cpus: Iterable[int]) -> records.Record:
+    """
+    Start a session, or find that a shepherd has already done so for this very command.
+
+    Returns:
+        The record `job`: identities of shepherd and job, and when.
+
+    Raises:
+        StartError: the directory, the program or the supervisor failed.
+    """
+    root = means.cgroup_root
+    name = f"{command.session}.{command.epoch}"
+    try:
+        group = freezer.make_group(root, name) if root is not None else ""
+        directory = means.space.prepare(command, cpus=cpus, cgroup=group)
+        for _ in range(2):
+            await _hung_up(means.spawner.spawn(str(directory)))
+            if (directory / records.CLAIM).exists():
+                break
+    except OSError as fault:
+        raise StartError(str(fault)) from fault
+    return await _result(command, directory)
+
+
+async def _result(command: messages.StartCommand, directory: pathlib.Path) -> records.Record:
+    """Read what the shepherd wrote; an earlier one may still be at it."""
+    deadline = records.monotonic_ms() + _RECORDS_MS
+    while not (directory / records.JOB).exists() and records.monotonic_ms() < deadline:
+        await asyncio.sleep(procedures.LOOK_S)
+    job, error = (records.read(directory / name) for name in (records.JOB, records.ERROR))
+    if job and not error:
+        return job
+    program = command.argv[0] if command.argv else "the script"
+    raise StartError(f"cannot run {program}: {error.get('error') or 'its supervisor died'}")
+
+
+async def _hung_up(ready: int) -> None:
+    """Wait until the shepherd closes its end of the pipe, and close ours."""
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(ready, done.set)
+    try:
+        await done.wait()
+    finally:
+        loop.remove_reader(ready)
+        os.close(ready)

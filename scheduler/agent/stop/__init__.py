@@ -1,0 +1,3 @@
+"""
+How processes are stopped, continued and ended: drivers that act once, and procedures that prove the result.
+"""

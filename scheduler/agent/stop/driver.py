@@ -1,0 +1,56 @@
+"""
+What a way of stopping must be able to do. Each call is one act or one look; waiting and proving is in
+`procedures`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Protocol
+
+from scheduler.agent import processes
+from scheduler.protocol import fields
+
+
+@dataclasses.dataclass
+class Target:
+    """
+    The processes of one session.
+
+    Attributes:
+        job: the first process; leads the job's process session and its first group.
+        shepherd: the subreaper above it, or None when it is gone.
+        cgroup: directory of the session's control group, or empty.
+        known: members seen so far; kept up to date by `observe`.
+    """
+
+    job: processes.Identity
+    shepherd: processes.Identity | None
+    cgroup: str = ""
+    known: set[processes.Identity] = dataclasses.field(default_factory=set)
+
+
+class StopDriver(Protocol):
+    """One way to hold processes."""
+
+    method: fields.StopMethod
+
+    def observe(self, target: Target) -> list[processes.Process]:
+        """Return the living members as they are now."""
+
+    def is_held(self, target: Target, members: list[processes.Process]) -> bool:
+        """Return whether all of these members were executing nothing when looked at."""
+
+    def notify(self, target: Target, number: int) -> bool:
+        """
+        Send a signal to the first group and to members outside it; return whether the first process got it.
+        """
+
+    def hold(self, target: Target) -> None:
+        """Stop whatever runs, once."""
+
+    def release(self, target: Target) -> None:
+        """Continue all members, once."""
+
+    def kill(self, target: Target) -> None:
+        """Send SIGKILL to all members, once; held ones die too."""

@@ -1,0 +1,166 @@
+"""
+Suspend, resume and kill: act, look, and answer only with what was seen.
+
+The same procedure runs over every driver. "Suspended" means two looks in a row, 20 ms apart, at the same
+members with none of them running; what cannot be shown in time is undone. A waiting coroutine may be
+cancelled at any await: that is how a withdrawal or a kill takes over. Serves P10.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import signal
+from collections.abc import Callable
+
+from scheduler.agent import processes, records
+from scheduler.agent.stop import driver
+
+#: Between two looks, in seconds.
+LOOK_S = 0.02
+#: How long after the grace a suspend may take before it is undone, in ms.
+PROOF_MS = 10_000
+
+Members = list[processes.Process]
+#: Told whether the warning reached the first process.
+OnWarned = Callable[[bool], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Held:
+    """All members were seen held. `was_noticed`: a handler could act before the stop."""
+
+    members: Members
+    was_noticed: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class NotHeld:
+    """The stop could not be shown and was undone; these were running."""
+
+    running: Members
+
+
+@dataclasses.dataclass(frozen=True)
+class Continued:
+    """
+    Members after a resume; `is_running`: the first process, or what is left of the job, was seen running.
+    """
+
+    members: Members
+    is_running: bool
+
+
+async def suspend(
+    how: driver.StopDriver,
+    target: driver.Target,
+    *,
+    number: int,
+    grace_ms: int,
+    on_warned: OnWarned,
+    proof_ms: int = PROOF_MS,
+) -> Held | NotHeld:
+    """
+    Stop every process of a session and prove it.
+
+    Args:
+        how: the driver.
+        target: the session's processes.
+        number: the decision's signal, sent before SIGTSTP to members that catch it; 0 or SIGTSTP: SIGTSTP
+            alone.
+        grace_ms: from SIGTSTP to the stop, >= 0; skipped when nothing catches SIGTSTP.
+        on_warned: called once if a notice is sent.
+        proof_ms: how long after the grace it may take.
+
+    Returns:
+        Held with the members of the last look (empty: nothing was left to stop), or NotHeld after it was
+        undone.
+    """
+    deadline = records.monotonic_ms() + grace_ms + proof_ms
+    noticed = _notice(how, target, number, on_warned)
+    if noticed:
+        await _wait_until(lambda: how.is_held(target, how.observe(target)), grace_ms)
+    while records.monotonic_ms() < deadline:
+        how.hold(target)
+        first = how.observe(target)
+        await asyncio.sleep(LOOK_S)
+        second = how.observe(target)
+        if _same(first, second) and how.is_held(target, first) and how.is_held(target, second):
+            return Held(second, noticed)
+    running = [process for process in how.observe(target) if not processes.is_still(process)]
+    how.release(target)
+    return NotHeld(running)
+
+
+def _notice(how: driver.StopDriver, target: driver.Target, number: int, on_warned: OnWarned) -> bool:
+    """Send the notice; return whether anything catches it. A signal that would end a process is left out."""
+    members = how.observe(target)
+    if how.is_held(target, members):
+        return False
+    if number not in (0, signal.SIGTSTP):
+        for process in members:
+            if processes.catches(process.pid, number):
+                processes.send(process, number)
+    caught = any(processes.catches(process.pid, signal.SIGTSTP) for process in members)
+    on_warned(how.notify(target, signal.SIGTSTP))
+    return caught
+
+
+async def resume(how: driver.StopDriver, target: driver.Target, *, timeout_ms: int = PROOF_MS) -> Continued:
+    """Continue all members and wait until one look shows the job running."""
+    how.release(target)
+    done = await _wait_until(lambda: _is_running(how, target), timeout_ms)
+    if not done:
+        how.hold(target)
+    return Continued(how.observe(target), done)
+
+
+def _is_running(how: driver.StopDriver, target: driver.Target) -> bool:
+    members = how.observe(target)
+    return not members or not how.is_held(target, members)
+
+
+async def kill(
+    how: driver.StopDriver,
+    target: driver.Target,
+    *,
+    number: int,
+    grace_ms: int,
+    on_warned: OnWarned | None,
+    before_kill: Callable[[], None],
+) -> None:
+    """
+    Warn, wait, and end every process of a session. Returns when none is left.
+
+    Args:
+        how: the driver.
+        target: the session's processes.
+        number: the warning signal.
+        grace_ms: from now to SIGKILL.
+        on_warned: called once after the warning; None: it was sent before, by an agent that is gone.
+        before_kill: called once, before the first SIGKILL; from then on there is no way back.
+    """
+    if grace_ms > 0:
+        if on_warned is not None:
+            on_warned(how.notify(target, number))
+        how.release(target)
+        if await _wait_until(lambda: not how.observe(target), grace_ms):
+            return
+    before_kill()
+    while how.observe(target):
+        how.kill(target)
+        await asyncio.sleep(LOOK_S)
+
+
+async def _wait_until(is_done: Callable[[], bool], timeout_ms: int) -> bool:
+    """Look every 20 ms until it is so (True) or the time is over (False)."""
+    deadline = records.monotonic_ms() + timeout_ms
+    while not is_done():
+        if records.monotonic_ms() >= deadline:
+            return False
+        await asyncio.sleep(LOOK_S)
+    return True
+
+
+def _same(first: Members, second: Members) -> bool:
+    return {process.identity for process in first} == {process.identity for process in second}
