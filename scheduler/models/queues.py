@@ -15,7 +15,9 @@ class Queue(models.Model):
     slug = models.SlugField(unique=True)
     description = models.CharField(max_length=200, blank=True)
     groups = models.ManyToManyField("scheduler.ResourceGroup", related_name="queues")
-    default_priority = models.PositiveSmallIntegerField(default=10)
+    default_priority = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="empty = its owner's policy"
+    )
     max_priority = models.PositiveSmallIntegerField(default=100)
     preemptible = models.BooleanField(default=False, help_text="its sessions may be stopped by other queues")
     preemptible_queues = models.ManyToManyField(

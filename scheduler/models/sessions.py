@@ -77,7 +77,15 @@ class Session(models.Model):
         max_length=12, blank=True, help_text="being stopped: suspend, reschedule, terminate; TERMINATING: end"
     )
     stop_releases = ArrayField(
-        models.CharField(max_length=64), null=True, help_text="kinds that its suspend frees; null = every kind"
+        models.CharField(max_length=64),
+        null=True,
+        help_text="kinds that its suspend frees; null = every kind",
+    )
+    ended_nodes = ArrayField(
+        models.BigIntegerField(), default=list, help_text="multi-node: nodes whose end is proven"
+    )
+    is_stuck = models.BooleanField(
+        default=False, help_text="its stop was not proven in time; it still holds its slots"
     )
     is_counted = models.BooleanField(default=False, help_text="counts towards session limits now")
     end_result = models.CharField(max_length=12, blank=True, help_text="TERMINATING: the result to come")
@@ -172,7 +180,9 @@ class Allocation(models.Model):
     node = models.ForeignKey("scheduler.Node", on_delete=models.PROTECT, related_name="allocations")
     slots = models.JSONField(help_text="kind -> amount held now")
     indices = models.JSONField(default=dict, help_text="indexed kind -> device indices held now")
-    full_slots = models.JSONField(help_text="kind -> amount that it holds while it runs; a resume gets it back")
+    full_slots = models.JSONField(
+        help_text="kind -> amount that it holds while it runs; a resume gets it back"
+    )
     full_indices = models.JSONField(default=dict)
     since = models.DateTimeField()
 

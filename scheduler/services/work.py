@@ -70,11 +70,17 @@ def begin(actor: actors.Actor) -> Iterator[Work]:
 
 def _finish(work: Work) -> None:
     if work.group_ids:
-        rows = models.GroupRounds.objects.select_for_update().filter(group_id__in=work.group_ids).order_by("group_id")
+        rows = (
+            models.GroupRounds.objects.select_for_update()
+            .filter(group_id__in=work.group_ids)
+            .order_by("group_id")
+        )
         models.GroupRounds.objects.filter(pk__in=[row.pk for row in rows]).update(asked=F("asked") + 1)
     last = _number_events(work.events) if work.events else 0
     group_ids, command_ids = sorted(work.group_ids), list(work.command_ids)
-    transaction.on_commit(lambda: bells.ring(last=last, group_ids=group_ids, command_ids=command_ids), robust=True)
+    transaction.on_commit(
+        lambda: bells.ring(last=last, group_ids=group_ids, command_ids=command_ids), robust=True
+    )
 
 
 def _number_events(events: list[models.Event]) -> int:

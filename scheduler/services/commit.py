@@ -1,0 +1,213 @@
+"""
+The committer: the round's callback. It collects the decisions, and turns them into rows in one go.
+
+Commit is by compare-and-set: every session that a decision touches must still have the version of the snapshot, its
+node must be ready, and for a preemption the policy version must be the one in force (P12). A decision whose ground
+moved is dropped alone; the others stand, and another round is asked for (DESIGN section 4).
+"""
+
+from __future__ import annotations
+
+import collections
+import logging
+
+from django.db import IntegrityError, transaction
+
+from scheduler import errors, models
+from scheduler.core import decisions, entities, states
+from scheduler.selectors import snapshot as snapshots
+from scheduler.services import (
+    commit_preemption,
+    locks,
+    orders,
+    pend_reasons,
+    recording,
+    reservations,
+    transitions,
+)
+from scheduler.services import work as unit
+
+log = logging.getLogger(__name__)
+
+
+class Committer:
+    """Callable as ``decisions.Decide``; ``finish`` writes."""
+
+    def __init__(self, work: unit.Work, group: models.ResourceGroup, loaded: snapshots.Loaded) -> None:
+        self.work = work
+        self.group = group
+        self.loaded = loaded
+        self.dropped = 0
+        self.counts: collections.Counter[str] = collections.Counter()
+        self._dispatches: list[decisions.Dispatch] = []
+        self._preempts: list[decisions.Preempt] = []
+        self._pends: list[decisions.Pend] = []
+        self._sessions: dict[int, models.Session] = {}
+
+    def __call__(self, decision: decisions.Decision) -> None:
+        """Take one decision of the core."""
+        match decision:
+            case decisions.Dispatch():
+                self._dispatches.append(decision)
+            case decisions.Preempt():
+                self._preempts.append(decision)
+            case decisions.Pend():
+                self._pends.append(decision)
+
+    def finish(self, *, started: float) -> None:
+        """
+        Write all decisions, in the order: dispatches, preemptions, waits, reasons.
+
+        Args:
+            started: monotonic seconds when the round began, for the stored round.
+        """
+        policy_id = locks.share_policy(self.group.pk)
+        self._lock()
+        record = recording.RoundRecord(self.work, self.group, self.loaded, started=started)
+        for dispatch in self._dispatches:
+            self._try(dispatch, lambda d=dispatch: self._dispatch(d))
+        if policy_id == self.loaded.policy_id:
+            for preempt in self._preempts:
+                self._try(preempt, lambda p=preempt: self._preempt(p, record))
+            for pend in self._pends:
+                if pend.wait is not None:
+                    self._try(pend, lambda p=pend: self._wait(p, record))
+        elif self._preempts:
+            self.dropped += len(self._preempts)
+        self._pend(record)
+        record.close(self.counts)
+
+    def _lock(self) -> None:
+        touched = self._touched()
+        seen = {s.id: s for s in self.loaded.snapshot.sessions}
+        held = {a.node_id for pk in touched for a in (*seen[pk].allocations, *seen[pk].resume_slots)}
+        kept = {r.node_id for r in self.loaded.snapshot.reservations if r.session_id in touched}
+        granted = {g.node_id for d in self._dispatches for g in d.grants} | {
+            p.node_id for p in self._preempts
+        }
+        waited = {p.wait.node_id for p in self._pends if p.wait}
+        self._sessions = locks.rows(
+            owner_ids={seen[pk].owner_id for pk in touched},
+            queue_ids={seen[pk].queue_id for pk in touched},
+            node_ids=held | kept | granted | waited,
+            session_ids=touched,
+        )
+        self._ready = set(
+            models.Node.objects.filter(group=self.group, state=entities.NodeState.READY.value).values_list(
+                "pk", flat=True
+            )
+        )
+
+    def _touched(self) -> set[int]:
+        touched = {d.session_id for d in self._dispatches}
+        for preempt in self._preempts:
+            touched |= {preempt.preempting_jobid, *preempt.victim_jobids, *preempt.releasing_ids}
+        for pend in self._pends:
+            if pend.wait:
+                touched |= {pend.session_id, *pend.wait.releasing_ids}
+            if pend.reason == decisions.PendReason.DEPENDENCY_IMPOSSIBLE:
+                touched.add(pend.session_id)
+        return touched
+
+    def _try(self, decision: decisions.Decision, write) -> None:  # type: ignore[no-untyped-def]
+        """Write one decision whole or not at all."""
+        try:
+            with transaction.atomic():
+                marks = len(self.work.events), len(self.work.command_ids)
+                write()
+        except (errors.Staleness, states.ForbiddenTransition, IntegrityError) as error:
+            del self.work.events[marks[0] :], self.work.command_ids[marks[1] :]
+            self.dropped += 1
+            log.info("dropped %s: %s", type(decision).__name__, error)
+
+    def _current(self, session_id: int) -> models.Session:
+        """Return the locked row if it is still as the snapshot saw it."""
+        row = self._sessions.get(session_id)
+        if row is None or row.state_version != self.loaded.versions[session_id]:
+            raise errors.StaleState(f"session {session_id} changed while the round was thinking")
+        return row
+
+    def _require_ready(self, node_id: int) -> None:
+        if node_id not in self._ready:
+            raise errors.StaleState(f"node {node_id} is not ready any more")
+
+    def _dispatch(self, dispatch: decisions.Dispatch) -> None:
+        session = self._current(dispatch.session_id)
+        deadline = orders.answer_deadline(self.work.now)
+        models.PendReason.objects.filter(session=session).delete()
+        if dispatch.is_resume:
+            transitions.transition_session(
+                self.work,
+                session,
+                states.Trigger.RESUME_DISPATCH,
+                deadline=deadline,
+                facts=self._where(dispatch),
+            )
+            orders.resume(self.work, session)
+        else:
+            self._start(session, dispatch)
+        self.counts["dispatch"] += 1
+
+    def _start(self, session: models.Session, dispatch: decisions.Dispatch) -> None:
+        for grant in dispatch.grants:
+            self._require_ready(grant.node_id)
+        kept = models.Reservation.objects.filter(session=session).first()
+        if kept is not None:
+            self._close_reservation(session, kept, dispatch)
+        transitions.transition_session(
+            self.work,
+            session,
+            states.Trigger.DISPATCH,
+            grants=dispatch.grants,
+            deadline=orders.answer_deadline(self.work.now),
+            facts=self._where(dispatch),
+        )
+        orders.start(self.work, session, dispatch.grants)
+
+    def _close_reservation(
+        self, session: models.Session, kept: models.Reservation, dispatch: decisions.Dispatch
+    ) -> None:
+        if dispatch.reservation_id == kept.pk:
+            reservations.consume(kept)
+        else:
+            commit_preemption.placed_elsewhere(self.work, kept)
+
+    def _where(self, dispatch: decisions.Dispatch) -> dict[str, object]:
+        names = [self.loaded.names.get(grant.node_id, "") for grant in dispatch.grants]
+        return {"nodes": names}
+
+    def _preempt(self, preempt: decisions.Preempt, record: recording.RoundRecord) -> None:
+        preemptor = self._current(preempt.preempting_jobid)
+        if preempt.is_shadow:
+            recording.shadow(self.work, preempt, preemptor, record=record)
+            return
+        self._require_ready(preempt.node_id)
+        victims = [self._current(session_id) for session_id in preempt.victim_jobids]
+        for session_id in preempt.releasing_ids:
+            self._current(session_id)
+        commit_preemption.write(self.work, preempt, preemptor=preemptor, victims=victims, record=record)
+        self.counts["preempt"] += 1
+
+    def _wait(self, pend: decisions.Pend, record: recording.RoundRecord) -> None:
+        assert pend.wait is not None
+        session = self._current(pend.session_id)
+        self._require_ready(pend.wait.node_id)
+        for session_id in pend.wait.releasing_ids:
+            self._current(session_id)
+        commit_preemption.write_wait(self.work, pend, session=session, record=record)
+
+    def _pend(self, record: recording.RoundRecord) -> None:
+        self.counts["pend"] = len(self._pends)
+        for pend in self._pends:
+            if pend.reason == decisions.PendReason.DEPENDENCY_IMPOSSIBLE:
+                self._try(pend, lambda p=pend: self._end_impossible(p))
+        pend_reasons.write(self.work, self.group, self._pends, record=record)
+
+    def _end_impossible(self, pend: decisions.Pend) -> None:
+        transitions.transition_session(
+            self.work,
+            self._current(pend.session_id),
+            states.Trigger.CANCEL_WAITING,
+            reason="dependency-impossible",
+            result=states.Result.CANCELLED,
+        )

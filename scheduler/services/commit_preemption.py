@@ -1,0 +1,160 @@
+"""Write a preemption or a wait: decision, victims, edges, reservation, transitions and stop commands."""
+
+from __future__ import annotations
+
+import datetime
+
+from scheduler import models
+from scheduler.core import decisions, entities, states
+from scheduler.services import orders, recording, reservations, transitions, withdrawals
+from scheduler.services import work as unit
+
+#: Stable reason of every transition that a preemption causes (DESIGN section 3).
+REASON = "PREEMPTED_BY_SCHEDULER"
+
+
+def write(
+    work: unit.Work,
+    preempt: decisions.Preempt,
+    *,
+    preemptor: models.Session,
+    victims: list[models.Session],
+    record: recording.RoundRecord,
+) -> models.Decision:
+    """
+    Write a preemption whose ground is locked and unchanged.
+
+    Args:
+        victims: in the order of ``preempt.victims``.
+    """
+    policy = models.PolicyVersion.objects.get(pk=record.row().policy_id)
+    decision = recording.decision_row(
+        work, preempt, preemptor, record=record, kind=models.Decision.Kind.PREEMPT, node_id=preempt.node_id
+    )
+    if preempt.takes_over is not None:
+        _take_over(work, preempt.takes_over, preempt, decision)
+    longest = max(order.grace_s for order in preempt.victims)
+    reservations.create(
+        work,
+        decision,
+        slots=preempt.slots.as_dict(),
+        draw=preempt.draw.as_dict(),
+        indices={kind: list(numbers) for kind, numbers in preempt.draw_indices.items()},
+        waits_for=[*preempt.victim_jobids, *preempt.releasing_ids],
+        deadline=work.now + datetime.timedelta(seconds=longest + policy.in_flight_timeout),
+    )
+    work.tell(
+        "decision.preempt",
+        session=preemptor,
+        decision=decision,
+        victims=preempt.n_victims,
+        axis=preempt.axis.value,
+        value=preempt.preemptor_value,
+    )
+    for position, (order, victim) in enumerate(zip(preempt.victims, victims, strict=True)):
+        _victim_row(decision, preempt, order=order, victim=victim, preemptor=preemptor, position=position)
+        models.PreemptionEdge.objects.create(decision=decision, winner=preemptor, loser=victim)
+        _stop(work, order, victim, decision=decision, policy=policy)
+    return decision
+
+
+def _victim_row(
+    decision: models.Decision,
+    preempt: decisions.Preempt,
+    *,
+    order: decisions.VictimOrder,
+    victim: models.Session,
+    preemptor: models.Session,
+    position: int,
+) -> None:
+    models.Victim.objects.create(
+        decision=decision,
+        session=victim,
+        position=position,
+        attempt=victim.attempt,
+        epoch=victim.epoch,
+        axis=preempt.axis.value,
+        owner_id_then=victim.owner_id,
+        preemptor_owner_id=preemptor.owner_id,
+        own_value=order.own_value,
+        preemptor_value=preempt.preemptor_value,
+        action=order.action.value,
+        mode=order.mode.value,
+        signal=order.signal,
+        grace_s=order.grace_s,
+        started_at_then=victim.started_at,
+    )
+
+
+def _stop(
+    work: unit.Work,
+    order: decisions.VictimOrder,
+    victim: models.Session,
+    *,
+    decision: models.Decision,
+    policy: models.PolicyVersion,
+) -> None:
+    if order.action is decisions.Action.CANCEL_DISPATCH:
+        orders.cancel_start(work, victim, decision=decision)
+        return
+    mode = entities.PreemptionMode(order.mode)
+    transitions.transition_session(
+        work,
+        victim,
+        states.Trigger.PREEMPT,
+        reason=REASON,
+        decision=decision,
+        deadline=orders.stop_deadline(work.now, mode=mode, grace=order.grace_s, policy=policy),
+        columns={"stop_goal": mode.value, "stop_releases": policy.suspend_releases},
+        facts={"mode": mode.value, "signal": order.signal, "grace_s": order.grace_s},
+    )
+    orders.stop(
+        work, victim, mode=mode, signal=order.signal, grace=order.grace_s, policy=policy, decision=decision
+    )
+
+
+def _take_over(
+    work: unit.Work, reservation_id: int, preempt: decisions.Preempt, decision: models.Decision
+) -> None:
+    holder = models.Reservation.objects.filter(pk=reservation_id).first()
+    if holder is None:
+        return
+    models.PreemptionEdge.objects.create(
+        decision=decision, winner_id=decision.session_id, loser_id=holder.session_id
+    )
+    kept = set(holder.waits_for.values_list("pk", flat=True))
+    superfluous = kept - set(preempt.releasing_ids) - set(preempt.victim_jobids)
+    old = holder.decision
+    reservations.end(work, holder, reservations.Kind.TRANSFERRED, "taken over")
+    withdrawals.withdraw_victims(work, old, only=superfluous, cause="no longer needed")
+
+
+def write_wait(
+    work: unit.Work, pend: decisions.Pend, *, session: models.Session, record: recording.RoundRecord
+) -> None:
+    """Reserve for a session that waits for what is already being stopped; nobody is stopped."""
+    wait = pend.wait
+    assert wait is not None
+    policy = models.PolicyVersion.objects.get(pk=record.row().policy_id)
+    decision = recording.decision_row(
+        work, pend, session, record=record, kind=models.Decision.Kind.WAIT, node_id=wait.node_id
+    )
+    reservations.create(
+        work,
+        decision,
+        slots=wait.slots.as_dict(),
+        draw=wait.draw.as_dict(),
+        indices={kind: list(numbers) for kind, numbers in wait.draw_indices.items()},
+        waits_for=list(wait.releasing_ids),
+        deadline=work.now + datetime.timedelta(seconds=policy.grace_period + policy.in_flight_timeout),
+    )
+    work.tell("decision.wait", session=session, decision=decision)
+
+
+def placed_elsewhere(work: unit.Work, kept: models.Reservation) -> None:
+    """End the reservation of a session that starts on other room, and take back what can be taken back."""
+    decision = kept.decision
+    is_wait = decision.kind == models.Decision.Kind.WAIT
+    reservations.end(work, kept, reservations.Kind.WITHDRAWN, "placed elsewhere")
+    if not is_wait:
+        withdrawals.withdraw_victims(work, decision, cause="placed elsewhere")

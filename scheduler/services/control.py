@@ -1,0 +1,177 @@
+"""
+What people do to a session: cancel, hold, release, suspend, resume, requeue, change its priorities.
+
+Every function checks the actor's right, locks the session, and works in one transaction. Effective at the next round.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler import errors, models
+from scheduler.core import entities, states
+from scheduler.selectors import permissions
+from scheduler.services import actors, endings, locks, orders, priorities, transitions, withdrawals
+from scheduler.services import work as unit
+
+S, T = states.SessionState, states.Trigger
+Mode = entities.PreemptionMode
+
+
+def _require(actor: actors.Actor, session: models.Session, what: str) -> None:
+    if actor.user is None:
+        return
+    if permissions.sight(actor.user, session) == permissions.Sight.NONE:
+        raise errors.NotVisible("There is no such session, or you may not see it.")
+    permissions.require(permissions.can_act(actor.user, session), f"{what} somebody else's session")
+
+
+def _refuse(session: models.Session, what: str) -> errors.Refusal:
+    return errors.Refusal(f"A session that is {session.state} cannot be {what}.", code="wrong-state")
+
+
+def cancel_session(actor: actors.Actor, session: models.Session, *, reason: str = "") -> None:
+    """End a session: at once when it holds nothing, else TERMINATING until its end is proven."""
+    _require(actor, session, "cancel")
+    with unit.begin(actor) as work:
+        row = locks.session(session.pk)
+        facts = {"text": reason} if reason else {}
+        if row.state == S.PENDING:
+            transitions.transition_session(
+                work, row, T.CANCEL_WAITING, reason="cancelled", result=states.Result.CANCELLED, facts=facts
+            )
+        elif states.can(S(row.state), T.CANCEL):
+            _end(work, row, result=states.Result.CANCELLED, facts=facts)
+        else:
+            raise _refuse(row, "cancelled")
+        withdrawals.holder_gone(work, row, cause="preemptor cancelled")
+
+
+def _end(work: unit.Work, row: models.Session, *, result: states.Result, facts: dict[str, Any]) -> None:
+    grace = orders.grace_s(row, row.group.policy)
+    was_victim = row.state == S.PREEMPTED
+    transitions.transition_session(
+        work,
+        row,
+        T.CANCEL,
+        reason="cancelled",
+        deadline=orders.stop_deadline(work.now, mode=Mode.TERMINATE, grace=grace, policy=row.group.policy),
+        columns={"end_result": result.value, "stop_goal": "end"},
+        facts=facts,
+    )
+    if was_victim:
+        endings.close_victim(work, row, models.VictimFate.Fate.STOPPED, {"cancelled": True})
+    orders.kill(work, row)
+
+
+def hold_session(actor: actors.Actor, session: models.Session) -> None:
+    """Keep a waiting session from starting, or a suspended one from resuming, until it is released."""
+    _set_held(actor, session, is_held=True)
+
+
+def release_session(actor: actors.Actor, session: models.Session) -> None:
+    """Let a held session start or resume again."""
+    _set_held(actor, session, is_held=False)
+
+
+def _set_held(actor: actors.Actor, session: models.Session, *, is_held: bool) -> None:
+    _require(actor, session, "hold" if is_held else "release")
+    with unit.begin(actor) as work:
+        row = locks.session(session.pk)
+        if row.state not in (S.PENDING, S.SUSPENDED):
+            raise _refuse(row, "held" if is_held else "released")
+        if row.is_held == is_held:
+            return
+        transitions.touch(row, is_held=is_held, dispatch_failures=0)
+        work.tell("session.held" if is_held else "session.released", session=row, changed=("is_held",))
+        if is_held:
+            withdrawals.holder_gone(work, row, cause="preemptor held")
+        work.ask_round(row.group_id)
+
+
+def suspend_session(actor: actors.Actor, session: models.Session) -> None:
+    """Stop a running session where it is; it stays held and resumes only on release. No preemption."""
+    _require(actor, session, "suspend")
+    with unit.begin(actor) as work:
+        row = locks.session(session.pk)
+        if row.state != S.RUNNING:
+            raise _refuse(row, "suspended")
+        _ask_stop(work, row, mode=Mode.SUSPEND, columns={"is_held": True})
+
+
+def resume_session(actor: actors.Actor, session: models.Session) -> None:
+    """Let a session that was suspended by a person go on when there is room."""
+    release_session(actor, session)
+
+
+def requeue_session(actor: actors.Actor, session: models.Session) -> None:
+    """Stop a running or suspended session and put it back into the queue; it starts anew, in its old place."""
+    _require(actor, session, "requeue")
+    with unit.begin(actor) as work:
+        row = locks.session(session.pk)
+        if row.state not in (S.RUNNING, S.SUSPENDED):
+            raise _refuse(row, "requeued")
+        _ask_stop(work, row, mode=Mode.RESCHEDULE, columns={"is_held": False})
+
+
+def _ask_stop(work: unit.Work, row: models.Session, *, mode: Mode, columns: dict[str, Any]) -> None:
+    policy = row.group.policy
+    grace = orders.grace_s(row, policy)
+    transitions.transition_session(
+        work,
+        row,
+        T.STOP_ASKED,
+        reason="person",
+        deadline=orders.stop_deadline(work.now, mode=mode, grace=grace, policy=policy),
+        columns={**columns, "stop_goal": mode.value, "stop_releases": policy.suspend_releases},
+        facts={"mode": mode.value},
+    )
+    signal = orders.SIGTSTP if mode is Mode.SUSPEND else row.warning_signal
+    orders.stop(work, row, mode=mode, signal=signal, grace=grace, policy=policy)
+
+
+def change_session(
+    actor: actors.Actor,
+    session: models.Session,
+    *,
+    priority: object = None,
+    job_priority: object = None,
+    is_preemptible: object = None,
+) -> None:
+    """
+    Change a session's priorities or its opt-out; None leaves a value as it is.
+
+    Raises:
+        Refusal: not a whole number, above the cap, or the policy does not let its owner opt out.
+    """
+    _require(actor, session, "change")
+    with unit.begin(actor) as work:
+        row = locks.session(session.pk)
+        if row.state == S.TERMINATED:
+            raise _refuse(row, "changed")
+        changes = priorities.changes(
+            row, priority=priority, job_priority=job_priority, is_preemptible=is_preemptible
+        )
+        if not changes:
+            return
+        before = {name: getattr(row, name) for name in changes}
+        transitions.touch(row, **changes)
+        facts = {"before": before, "after": changes}
+        work.tell("session.changed", session=row, changed=tuple(sorted(changes)), **facts)
+        _reconsider(work, row)
+        work.ask_round(row.group_id)
+
+
+def _reconsider(work: unit.Work, row: models.Session) -> None:
+    """Take back what the change has made groundless: the edited preemptor's room, or the raised victim's stop."""
+    withdrawals.holder_gone(work, row, cause="preemptor edited")
+    models.PreemptionEdge.objects.filter(winner=row).delete()
+    models.PreemptionEdge.objects.filter(loser=row).delete()
+    victim = models.Victim.objects.filter(session=row, fate=None).select_related("decision").last()
+    if victim is None or row.state != S.PREEMPTED:
+        return
+    value = row.job_priority if victim.axis == entities.Axis.OWNER else row.priority
+    if value >= victim.preemptor_value or not row.is_preemptible:
+        withdrawals.withdraw_one(
+            work, victim, cause="victim raised" if row.is_preemptible else "victim opted out"
+        )

@@ -1,0 +1,152 @@
+"""
+The ledgers: slots and devices of nodes, usage of owners and queues, and what each session holds.
+
+Every function expects the rows of ``locks.rows`` to be locked. Amounts change by database arithmetic, and the CHECK
+constraints refuse what must not be (P01). Suspended sessions hold what their stop did not release, and count towards
+no session count (DESIGN 5.7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.db.models import F
+
+from scheduler import errors, models
+from scheduler.core import decisions
+from scheduler.models import ledgers
+
+Amounts = Mapping[str, int]
+Indices = Mapping[str, list[int]]
+
+
+def charge(session: models.Session, grants: tuple[decisions.NodeGrant, ...], *, now: object) -> None:
+    """Give a pending session its slots and devices on each node of its grants."""
+    for grant in grants:
+        slots = grant.slots.as_dict()
+        indices = {kind: list(numbers) for kind, numbers in grant.indices.items() if numbers}
+        _take_slots(grant.node_id, slots)
+        _take_devices(session, grant.node_id, indices)
+        models.Allocation.objects.create(
+            session=session,
+            node_id=grant.node_id,
+            slots=slots,
+            indices=indices,
+            full_slots=slots,
+            full_indices=indices,
+            since=now,
+        )
+        _use(session, slots)
+    _count(session, True)
+
+
+def charge_resume(session: models.Session) -> None:
+    """Give a suspended session back what its stop had released: the same node, the same devices."""
+    for held in session.allocations.order_by("node_id"):
+        slots = _difference(held.full_slots, held.slots)
+        indices = {
+            k: [i for i in v if i not in held.indices.get(k, [])] for k, v in held.full_indices.items()
+        }
+        _take_slots(held.node_id, slots)
+        _take_devices(session, held.node_id, indices)
+        _use(session, slots)
+        held.slots, held.indices = held.full_slots, held.full_indices
+        held.save(update_fields=["slots", "indices"])
+    _count(session, True)
+
+
+def release_kinds(session: models.Session, kinds: list[str] | None) -> list[int]:
+    """
+    Free the given kinds of a session whose stop is proven; it keeps the rest.
+
+    Args:
+        kinds: kinds to free; None = every kind.
+
+    Returns:
+        Ids of the nodes on which slots became free.
+    """
+    node_ids = []
+    for held in session.allocations.order_by("node_id"):
+        freed = {k: a for k, a in held.slots.items() if kinds is None or k in kinds}
+        _give_slots(held.node_id, freed)
+        _give_devices(session, held.node_id, set(freed))
+        _use(session, {kind: -amount for kind, amount in freed.items()})
+        held.slots = _difference(held.slots, freed)
+        held.indices = {k: v for k, v in held.indices.items() if k not in freed}
+        held.save(update_fields=["slots", "indices"])
+        node_ids.append(held.node_id)
+    _count(session, False)
+    return node_ids
+
+
+def release_all(session: models.Session) -> list[int]:
+    """Free all that a session holds. Returns the ids of its nodes."""
+    node_ids = release_kinds(session, None)
+    session.allocations.all().delete()
+    return node_ids
+
+
+def _difference(whole: Amounts, part: Amounts) -> dict[str, int]:
+    rest = {kind: amount - part.get(kind, 0) for kind, amount in whole.items()}
+    return {kind: amount for kind, amount in rest.items() if amount}
+
+
+def _take_slots(node_id: int, slots: Amounts) -> None:
+    for kind, amount in sorted(slots.items()):
+        _change_slot(node_id, kind, allocated=F("allocated") + amount)
+
+
+def _give_slots(node_id: int, slots: Amounts) -> None:
+    for kind, amount in sorted(slots.items()):
+        _change_slot(node_id, kind, allocated=F("allocated") - amount)
+
+
+def _change_slot(node_id: int, kind: str, **changes: object) -> None:
+    if models.NodeSlot.objects.filter(node_id=node_id, kind=kind).update(**changes) != 1:
+        raise errors.Violation(f"node {node_id} has no slots of kind {kind}")
+
+
+def draw_slots(node_id: int, slots: Amounts) -> None:
+    """Take free slots of a node for a reservation."""
+    for kind, amount in sorted(slots.items()):
+        _change_slot(node_id, kind, reserved=F("reserved") + amount)
+
+
+def return_slots(node_id: int, slots: Amounts) -> None:
+    """Give slots of a reservation back to the node."""
+    for kind, amount in sorted(slots.items()):
+        _change_slot(node_id, kind, reserved=F("reserved") - amount)
+
+
+def _take_devices(session: models.Session, node_id: int, indices: Indices) -> None:
+    for kind, numbers in sorted(indices.items()):
+        free = models.NodeDevice.objects.filter(
+            node_id=node_id, kind=kind, index__in=numbers, session=None, reservation=None
+        )
+        if free.update(session=session) != len(numbers):
+            raise errors.StaleState(f"a {kind} promised on node {node_id} is taken")
+
+
+def _give_devices(session: models.Session, node_id: int, kinds: set[str]) -> None:
+    models.NodeDevice.objects.filter(node_id=node_id, session=session, kind__in=kinds).update(session=None)
+
+
+def _use(session: models.Session, amounts: Amounts) -> None:
+    for kind, amount in sorted(amounts.items()):
+        _add_usage(session, kind, amount)
+
+
+def _count(session: models.Session, is_counted: bool) -> None:
+    if session.is_counted != is_counted:
+        session.is_counted = is_counted
+        session.save(update_fields=["is_counted"])
+        _add_usage(session, ledgers.SESSIONS, 1 if is_counted else -1)
+
+
+def _add_usage(session: models.Session, kind: str, amount: int) -> None:
+    owner = {"owner_id": session.owner_id, "kind": kind}
+    queue = {"queue_id": session.queue_id, "kind": kind}
+    if not models.OwnerUsage.objects.filter(**owner).update(used=F("used") + amount):
+        models.OwnerUsage.objects.create(**owner, used=amount)
+    if not models.QueueUsage.objects.filter(**queue).update(used=F("used") + amount):
+        models.QueueUsage.objects.create(**queue, used=amount)

@@ -1,0 +1,99 @@
+"""
+What an agent says about its node: hello with all it holds, and heartbeats.
+
+A hello is compared with what the controller believes. What the agent does not have is lost; what it has and should
+not have is killed. Silence frees nothing (RELIABILITY 4.7).
+"""
+
+from __future__ import annotations
+
+import logging
+
+from scheduler import clock, models
+from scheduler.core import entities, states
+from scheduler.protocol import fields, messages
+from scheduler.services import actors, commands, endings, locks
+from scheduler.services import work as unit
+
+S = states.SessionState
+log = logging.getLogger(__name__)
+#: States in which a process, or its end report, must be on the node.
+_HAS_PROCESS = (S.RUNNING, S.PREEMPTED, S.SUSPENDED, S.STOPPING, S.TERMINATING)
+
+
+def hello(node: models.Node, report: messages.Hello) -> None:
+    """Greet an agent: note its facts, open commands are sent again, and both sides' sessions are compared."""
+    status = models.AgentStatus.objects.get(node=node)
+    is_first = status.hello_at is None
+    status.version = report.agent_version
+    status.facts = {"host": dict(report.host_facts), "enforce": dict(report.enforce)}
+    status.hello_at = clock.now()
+    status.save(update_fields=["version", "facts", "hello_at"])
+    with unit.begin(actors.Actor(None, f"agent {node.name}")) as work:
+        work.tell("node.joined" if is_first else "node.hello", node=node, version=report.agent_version)
+        models.AgentCommand.objects.filter(node=node, settled_at=None).update(send_again_at=work.now)
+        work.command_ids.extend(
+            models.AgentCommand.objects.filter(node=node, settled_at=None).values_list("pk", flat=True)
+        )
+        work.ask_round(node.group_id)
+    is_back(node)
+    _compare(node, report.sessions)
+
+
+def heartbeat(node: models.Node, report: messages.Heartbeat) -> None:
+    """Note that the agent lives. A node that was suspect is ready again."""
+    is_back(node)
+    _kill_strangers(node, report.sessions)
+
+
+def is_back(node: models.Node) -> None:
+    """Make a suspect node ready: its agent has spoken."""
+    if node.state != entities.NodeState.SUSPECT:
+        return
+    with unit.begin(actors.SYSTEM) as work:
+        rows = models.Node.objects.filter(pk=node.pk, state=entities.NodeState.SUSPECT.value)
+        if rows.update(state=entities.NodeState.READY.value, state_reason=""):
+            work.tell("node.state_changed", node=node, state="ready", reason="its agent reports again")
+            work.ask_round(node.group_id)
+
+
+def _compare(node: models.Node, held: tuple[messages.HeldSession, ...]) -> None:
+    known = {(item.session, item.epoch) for item in held}
+    believed = models.Session.objects.filter(allocations__node=node, state__in=_HAS_PROCESS)
+    for pk, public_id, epoch in believed.values_list("pk", "public_id", "epoch").order_by("pk"):
+        if not any(session == str(public_id) for session, _ in known):
+            _lose(node, pk, epoch)
+    _kill_strangers(node, held)
+
+
+def _lose(node: models.Node, session_id: int, epoch: int) -> None:
+    with unit.begin(actors.SYSTEM) as work:
+        session = locks.session(session_id)
+        if session.epoch == epoch and session.state in _HAS_PROCESS and not _kill_is_open(session, node):
+            endings.lost(work, session, node, reason="not on its node any more")
+
+
+def _kill_is_open(session: models.Session, node: models.Node) -> bool:
+    """Say whether the answer to a kill is still to come: its Gone or Ended tells more than the hello."""
+    return models.AgentCommand.objects.filter(
+        session=session, node=node, kind=models.AgentCommand.Kind.KILL, settled_at=None
+    ).exists()
+
+
+def _kill_strangers(node: models.Node, held: tuple[messages.HeldSession, ...]) -> None:
+    """Answer what an agent holds and should not with a kill of that epoch, sent directly; it is asked again."""
+    living = [item for item in held if item.state != fields.HeldState.ENDED]
+    rows = models.Session.objects.filter(public_id__in=[item.session for item in living])
+    current = {
+        str(public_id): (epoch, state)
+        for public_id, epoch, state in rows.filter(allocations__node=node).values_list(
+            "public_id", "epoch", "state"
+        )
+    }
+    for item in living:
+        epoch, _ = current.get(item.session, (None, ""))
+        if epoch is None or item.epoch < epoch - 1:
+            log.warning(
+                "node %s holds session %s epoch %s that it should not", node.name, item.session, item.epoch
+            )
+            commands.send_stale_kill(node, session=item.session, epoch=item.epoch)

@@ -1,0 +1,172 @@
+"""The commands that a session's transitions need, made from its row: start, resume, stop, kill, withdraw."""
+
+from __future__ import annotations
+
+import datetime
+
+from scheduler import models
+from scheduler.core import decisions, entities
+from scheduler.protocol import fields, messages
+from scheduler.services import commands
+from scheduler.services import work as unit
+
+#: How long an agent may take over a start, resume or withdrawal before the row counts as late, seconds.
+ANSWER_S = 60
+#: From the end of the grace to the deadline of a stop (DESIGN 5.1, RELIABILITY 4.4), seconds.
+STOP_MARGIN_S = 10
+#: XCE writes SIGSTP; RELIABILITY 4 says why it is only the notice of the stop that follows.
+SIGTSTP = 20
+
+
+def start(work: unit.Work, session: models.Session, grants: tuple[decisions.NodeGrant, ...]) -> None:
+    """Order the start of a session that has just been SCHEDULED, on each of its nodes."""
+    names = dict(models.Node.objects.filter(pk__in=[g.node_id for g in grants]).values_list("pk", "name"))
+    nodes = tuple(names[grant.node_id] for grant in grants)
+    for rank, grant in enumerate(grants):
+        message = messages.StartCommand(
+            command_id=commands.new_command_id(),
+            session=str(session.public_id),
+            epoch=session.epoch,
+            attempt=session.attempt,
+            argv=tuple(session.argv),
+            script=session.script,
+            env=session.environment,
+            workdir=session.workdir,
+            slots=grant.slots.as_dict(),
+            indices={kind: tuple(numbers) for kind, numbers in grant.indices.items()},
+            nodes=nodes,
+            rank=rank,
+            wall_limit_s=session.wall_limit,
+            warn_signal=session.warning_signal,
+            exit0_checkpointed=session.exit_0_after_warning == "checkpointed",
+            grace_ms=grace_s(session, session.group.policy) * 1000,
+        )
+        commands.order(work, session, grant.node_id, message)
+    models.Run.objects.create(
+        session=session,
+        attempt=session.attempt,
+        epoch=session.epoch,
+        node_names=list(nodes),
+        dispatched_at=work.now,
+    )
+
+
+def resume(work: unit.Work, session: models.Session) -> None:
+    """Order a session that has just been SCHEDULED for a resume to go on."""
+    for node_id in _node_ids(session):
+        message = messages.ResumeCommand(
+            command_id=commands.new_command_id(), session=str(session.public_id), epoch=session.epoch
+        )
+        commands.order(work, session, node_id, message)
+
+
+def stop(
+    work: unit.Work,
+    session: models.Session,
+    *,
+    mode: entities.PreemptionMode,
+    signal: int,
+    grace: int,
+    policy: models.PolicyVersion,
+    decision: models.Decision | None = None,
+) -> None:
+    """
+    Order a stop: ``HookDetail.JOB_STOP`` to each node of the session (XCE AC8).
+
+    Args:
+        mode: what becomes of the session; suspend keeps its processes.
+        signal: the warning signal.
+        grace: seconds from warning to kill.
+        decision: the scheduler's decision; None = a person asked.
+    """
+    is_suspend = mode is entities.PreemptionMode.SUSPEND
+    for node_id in _node_ids(session):
+        message = messages.StopCommand(
+            command_id=commands.new_command_id(),
+            session=str(session.public_id),
+            epoch=session.epoch,
+            action=fields.StopAction.SUSPEND if is_suspend else fields.StopAction.KILL,
+            mode=fields.StopMode(mode.value),
+            signal=signal,
+            grace_ms=grace * 1000,
+            suspend_grace_ms=policy.suspend_grace * 1000,
+            decision=str(decision.public_id) if decision else "",
+            by=fields.StopBy.SCHEDULER if decision else fields.StopBy.PERSON,
+        )
+        commands.order(work, session, node_id, message, decision=decision, deadline=session.state_deadline)
+
+
+def kill(
+    work: unit.Work,
+    session: models.Session,
+    *,
+    cause: str = "cancelled",
+    grace: int | None = None,
+    node_ids: list[int] | None = None,
+) -> None:
+    """Order the end of a session on each of its nodes, or on those named."""
+    seconds = grace_s(session, session.group.policy) if grace is None else grace
+    for node_id in _node_ids(session) if node_ids is None else node_ids:
+        message = messages.KillCommand(
+            command_id=commands.new_command_id(),
+            session=str(session.public_id),
+            epoch=session.epoch,
+            cause=fields.KillCause(cause),
+            signal=session.warning_signal,
+            grace_ms=seconds * 1000,
+        )
+        commands.order(work, session, node_id, message, deadline=session.state_deadline)
+
+
+def withdraw(work: unit.Work, session: models.Session) -> int:
+    """Order the open stops of a session to be taken back. Returns how many there were."""
+    open_stops = models.AgentCommand.objects.filter(
+        session=session, kind=models.AgentCommand.Kind.STOP, settled_at=None
+    ).order_by("pk")
+    count = 0
+    for row in open_stops:
+        message = messages.WithdrawCommand(
+            command_id=commands.new_command_id(),
+            session=str(session.public_id),
+            epoch=session.epoch,
+            stops=str(row.command_id),
+        )
+        commands.order(
+            work, session, row.node_id, message, decision=row.decision, deadline=session.state_deadline
+        )
+        count += 1
+    return count
+
+
+def _node_ids(session: models.Session) -> list[int]:
+    return list(session.allocations.order_by("node_id").values_list("node_id", flat=True))
+
+
+def grace_s(session: models.Session, policy: models.PolicyVersion) -> int:
+    """Return the seconds from warning to kill: the session's own wish, up to the group's grace."""
+    own = session.grace_period
+    return policy.grace_period if own is None else min(own, policy.grace_period)
+
+
+def stop_deadline(
+    now: datetime.datetime, *, mode: entities.PreemptionMode, grace: int, policy: models.PolicyVersion
+) -> datetime.datetime:
+    """Return when a stop ordered now must be proven; after it the session is stuck."""
+    seconds = policy.suspend_grace if mode is entities.PreemptionMode.SUSPEND else grace
+    return now + datetime.timedelta(seconds=seconds + STOP_MARGIN_S)
+
+
+def answer_deadline(now: datetime.datetime) -> datetime.datetime:
+    """Return when the answer to a start or resume ordered now is late."""
+    return now + datetime.timedelta(seconds=ANSWER_S)
+
+
+def cancel_start(
+    work: unit.Work, session: models.Session, *, decision: models.Decision | None = None
+) -> None:
+    """Order the agents to refuse a dispatch that is not confirmed yet (DESIGN 5.4)."""
+    for node_id in _node_ids(session):
+        message = messages.CancelStartCommand(
+            command_id=commands.new_command_id(), session=str(session.public_id), epoch=session.epoch
+        )
+        commands.order(work, session, node_id, message, decision=decision)

@@ -1,0 +1,154 @@
+"""
+Change a group's rules: a new version, an audit row and an event in one transaction.
+
+The version that the form was made from must still be in force; a reason is required. Switching off takes back at once
+whatever can be taken back (DESIGN 5.5, P05, P12).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core import exceptions
+
+from scheduler import errors, models
+from scheduler.core import entities
+from scheduler.selectors import permissions
+from scheduler.services import actors, audit, withdrawals
+from scheduler.services import work as unit
+
+RULES = models.PolicyVersion.RULES
+
+
+def change_policy(
+    actor: actors.Actor,
+    group: models.ResourceGroup,
+    *,
+    changes: dict[str, Any],
+    reason: str,
+    expected_version: int,
+) -> models.PolicyVersion:
+    """
+    Put new rules into force; effective at the next round.
+
+    Args:
+        changes: field of ``PolicyVersion.RULES`` -> new value; the others stay.
+        reason: why, for everybody to read; at least 3 characters.
+        expected_version: the version that the changes were made from.
+
+    Raises:
+        NotAllowed: the actor is not a manager of the group.
+        Conflict: another version is in force; ``facts["current"]`` is it.
+        Refusal: a value is not possible, nothing changes, or the reason is missing.
+    """
+    _require_manager(actor, group)
+    with unit.begin(actor) as work:
+        locked = models.ResourceGroup.objects.select_for_update().get(pk=group.pk)
+        current = models.PolicyVersion.objects.get(pk=locked.policy_id)
+        if current.version != expected_version:
+            raise errors.Conflict(
+                f"{current.created_by_name} changed the rules of {group.slug} meanwhile (version {current.version}).",
+                current=current,
+            )
+        row, before, after = _next_version(current, changes=changes, reason=_reason(reason), work=work)
+        row.save()
+        locked.policy = row
+        locked.save(update_fields=["policy"])
+        _tell(work, locked, before=before, after=after, row=row)
+    return row
+
+
+def _require_manager(actor: actors.Actor, group: models.ResourceGroup) -> None:
+    if actor.user is None:
+        return
+    if not permissions.visible_groups(actor.user).filter(pk=group.pk).exists():
+        raise errors.NotVisible("There is no such resource group, or you may not see it.")
+    permissions.require(permissions.can_change_policy(actor.user, group), f"change the rules of {group.slug}")
+
+
+def _reason(reason: str) -> str:
+    text = reason.strip()
+    if len(text) < 3:
+        fault = "write why, in a few words: people who are stopped will read it"
+        raise errors.Refusal(code="reason-required", fields={"reason": fault})
+    if len(text) > 500:
+        raise errors.Refusal(code="invalid", fields={"reason": "at most 500 characters"})
+    return text
+
+
+def draft(current: models.PolicyVersion, changes: dict[str, Any]) -> models.PolicyVersion:
+    """
+    Return an unsaved version with the changes applied and checked, for a preview or a save.
+
+    Raises:
+        Refusal: an unknown field, or a value that is not possible.
+    """
+    unknown = sorted(set(changes) - set(RULES))
+    if unknown:
+        raise errors.Refusal(code="invalid", fields=dict.fromkeys(unknown, "there is no such rule"))
+    values = {name: getattr(current, name) for name in RULES} | changes
+    row = models.PolicyVersion(group_id=current.group_id, version=current.version + 1, **values)
+    try:
+        row.clean_fields(
+            exclude={"group", "version", "reason", "created_by", "created_by_name", "created_at"}
+        )
+    except exceptions.ValidationError as error:
+        fields = {name: " ".join(texts) for name, texts in error.message_dict.items()}
+        raise errors.Refusal(code="invalid", fields=fields) from None
+    _check_kinds(row)
+    return row
+
+
+def _check_kinds(row: models.PolicyVersion) -> None:
+    known = set(models.SlotKind.objects.values_list("name", flat=True))
+    unknown = sorted(set(row.suspend_releases or ()) - known)
+    if unknown:
+        raise errors.Refusal(
+            code="invalid", fields={"suspend_releases": f"unknown kinds: {', '.join(unknown)}"}
+        )
+
+
+def _next_version(
+    current: models.PolicyVersion, *, changes: dict[str, Any], reason: str, work: unit.Work
+) -> tuple[models.PolicyVersion, dict[str, Any], dict[str, Any]]:
+    row = draft(current, changes)
+    changed = [name for name in RULES if getattr(row, name) != getattr(current, name)]
+    if not changed:
+        raise errors.Refusal("Nothing changes: these rules are in force already.", code="no-change")
+    row.reason = reason
+    row.created_by, row.created_by_name = work.actor.user, work.actor.name
+    row.created_at = work.now
+    before = {name: getattr(current, name) for name in changed}
+    return row, before, {name: getattr(row, name) for name in changed}
+
+
+def _tell(
+    work: unit.Work,
+    group: models.ResourceGroup,
+    *,
+    before: dict[str, Any],
+    after: dict[str, Any],
+    row: models.PolicyVersion,
+) -> None:
+    audit.record_change(
+        work,
+        object_type="resource group policy",
+        object_name=group.slug,
+        before=before,
+        after=after,
+        reason=row.reason,
+        group=group,
+    )
+    is_off = row.preemption_state != entities.PreemptionState.ON
+    if before.get("preemption_state") == entities.PreemptionState.ON and is_off:
+        withdrawals.switched_off(work, group)
+    work.tell(
+        "group.policy_changed",
+        group_id=group.pk,
+        changed=tuple(sorted(after)),
+        before=before,
+        after=after,
+        reason=row.reason,
+        version=row.version,
+    )
+    work.ask_round(group.pk)

@@ -1,0 +1,116 @@
+"""
+The one place for time-outs: everything that waits has a deadline, and a rule for when it has passed.
+
+Runs each second; every rule works in small transactions of its own and finds its work by looking.
+"""
+
+from __future__ import annotations
+
+import datetime
+import logging
+from collections.abc import Callable
+
+from django.conf import settings
+from django.db import OperationalError
+
+from scheduler import clock, errors, models
+from scheduler.core import entities, states
+from scheduler.services import actors, commands, locks, reservations, transitions, withdrawals
+from scheduler.services import work as unit
+
+S = states.SessionState
+log = logging.getLogger(__name__)
+#: Seconds of silence after which a node takes no new sessions (RELIABILITY 4.7).
+SUSPECT_AFTER_S = 15
+LAST_BACKOFF_MIN = 16
+
+
+def run() -> None:
+    """Apply every rule once. A rule that fails does not keep the others from their turn."""
+    rules: tuple[Callable[[], None], ...] = (
+        send_commands,
+        suspect_silent_nodes,
+        expire_reservations,
+        end_reservations_of_closed_nodes,
+        flag_stuck_stops,
+    )
+    for rule in rules:
+        try:
+            rule()
+        except (errors.XceError, OperationalError) as error:
+            log.warning("reconciler: %s: %s", rule.__name__, error)
+
+
+def send_commands() -> None:
+    """Send again what is not settled."""
+    try:
+        commands.send_due(clock.now())
+    except Exception as error:  # whatever a broker client raises: tried again at the next look
+        log.warning("commands were not sent: %s", error)
+
+
+def suspect_silent_nodes() -> None:
+    """Close a node whose agent has been silent too long; its sessions keep what they hold."""
+    limit = clock.now() - datetime.timedelta(seconds=SUSPECT_AFTER_S * settings.TIME_SCALE)
+    silent = models.Node.objects.filter(state=entities.NodeState.READY.value, agent__last_report_at__lt=limit)
+    for node in silent.order_by("pk"):
+        with unit.begin(actors.SYSTEM) as work:
+            rows = models.Node.objects.filter(pk=node.pk, state=entities.NodeState.READY.value)
+            text = "its agent is silent"
+            if rows.update(state=entities.NodeState.SUSPECT.value, state_reason=text):
+                work.tell("node.state_changed", node=node, changed=("state",), state="suspect", reason=text)
+
+
+def expire_reservations() -> None:
+    """End what was reserved in vain for too long, and close the node to that session for a while (DESIGN 5.6)."""
+    due = models.Reservation.objects.filter(deadline__lte=clock.now(), is_consumed=False)
+    for pk, session_id in list(due.order_by("pk").values_list("pk", "session_id")):
+        with unit.begin(actors.SYSTEM) as work:
+            session = locks.session(session_id)
+            kept = (
+                models.Reservation.objects.filter(pk=pk, is_consumed=False).select_related("decision").first()
+            )
+            if kept is None:
+                continue
+            _back_off(work, session, kept.node_id)
+            decision = kept.decision
+            reservations.end(work, kept, reservations.Kind.WASTED, "timed out")
+            withdrawals.withdraw_victims(work, decision, cause="timed out")
+
+
+def _back_off(work: unit.Work, session: models.Session, node_id: int) -> None:
+    row = models.NodeBackoff.objects.filter(session=session, node_id=node_id).first()
+    minutes = min(row.minutes * 2, LAST_BACKOFF_MIN) if row else 1
+    until = work.now + datetime.timedelta(minutes=minutes)
+    models.NodeBackoff.objects.update_or_create(
+        session=session, node_id=node_id, defaults={"minutes": minutes, "until": until}
+    )
+
+
+def end_reservations_of_closed_nodes() -> None:
+    """End reservations on nodes that are not ready any more."""
+    closed = models.Reservation.objects.filter(is_consumed=False).exclude(
+        node__state=entities.NodeState.READY.value
+    )
+    for pk, session_id in list(closed.order_by("pk").values_list("pk", "session_id")):
+        with unit.begin(actors.SYSTEM) as work:
+            locks.session(session_id)
+            kept = (
+                models.Reservation.objects.filter(pk=pk, is_consumed=False).select_related("decision").first()
+            )
+            if kept is not None:
+                withdrawals.end_reservation(work, kept, cause="node left ready")
+
+
+def flag_stuck_stops() -> None:
+    """Tell, once, of a stop that is not proven at its deadline: the session is stuck and holds its slots."""
+    late = models.Session.objects.filter(state__in=states.BEING_STOPPED, state_deadline__lte=clock.now())
+    for pk in list(late.order_by("pk").values_list("pk", flat=True)):
+        with unit.begin(actors.SYSTEM) as work:
+            session = locks.session(pk)
+            if session.state_deadline is None or session.state_deadline > work.now or session.is_stuck:
+                continue
+            transitions.touch(session, is_stuck=True)
+            for allocation in session.allocations.select_related("node").order_by("node_id"):
+                work.tell("session.stuck", session=session, node=allocation.node, state=session.state)
+            work.ask_round(session.group_id)

@@ -1,0 +1,135 @@
+"""
+Reservations: room kept on one node for one pending session (DESIGN 5.6).
+
+A reservation draws the free part at once, and each victim's slots in the transaction that proves its stop. It is
+consumed when its session is SCHEDULED on it, restored when that start fails, and ends with one outcome.
+Every function expects the node's slots to be locked.
+"""
+
+from __future__ import annotations
+
+import datetime
+
+from django.db.models import Count
+
+from scheduler import models
+from scheduler.services import ledger
+from scheduler.services import work as unit
+
+Kind = models.Outcome.Kind
+
+
+def create(
+    work: unit.Work,
+    decision: models.Decision,
+    *,
+    slots: dict[str, int],
+    draw: dict[str, int],
+    indices: dict[str, list[int]],
+    waits_for: list[int],
+    deadline: datetime.datetime,
+) -> models.Reservation:
+    """Reserve ``slots`` on the decision's node; ``draw`` and ``indices`` are the part that is free now."""
+    reservation = models.Reservation.objects.create(
+        decision=decision,
+        session_id=decision.session_id,
+        node_id=decision.node_id,
+        slots=slots,
+        drawn={},
+        deadline=deadline,
+    )
+    reservation.waits_for.set(waits_for)
+    _draw(reservation, draw, indices)
+    return reservation
+
+
+def _draw(reservation: models.Reservation, amounts: dict[str, int], indices: dict[str, list[int]]) -> None:
+    ledger.draw_slots(reservation.node_id, amounts)
+    for kind, numbers in sorted(indices.items()):
+        devices = models.NodeDevice.objects.filter(node_id=reservation.node_id, kind=kind, index__in=numbers)
+        devices.filter(session=None, reservation=None).update(reservation=reservation)
+    for kind, amount in amounts.items():
+        reservation.drawn[kind] = reservation.drawn.get(kind, 0) + amount
+    reservation.save(update_fields=["drawn"])
+
+
+def draw_freed(node_id: int, session: models.Session) -> None:
+    """Give what a stopped session freed on a node to the reservations that were promised it, oldest first."""
+    waiting = models.Reservation.objects.filter(
+        node_id=node_id, waits_for=session, is_consumed=False
+    ).order_by("pk")
+    for reservation in waiting:
+        reservation.waits_for.remove(session)
+        missing = {k: a - reservation.drawn.get(k, 0) for k, a in reservation.slots.items()}
+        free = _free(node_id)
+        amounts = {k: min(a, free.get(k, 0)) for k, a in missing.items()}
+        amounts = {k: a for k, a in amounts.items() if a > 0}
+        _draw(reservation, amounts, _free_indices(node_id, amounts))
+
+
+def _free(node_id: int) -> dict[str, int]:
+    rows = models.NodeSlot.objects.filter(node_id=node_id).values_list(
+        "kind", "capacity", "allocated", "reserved"
+    )
+    return {kind: capacity - allocated - reserved for kind, capacity, allocated, reserved in rows}
+
+
+def _free_indices(node_id: int, amounts: dict[str, int]) -> dict[str, list[int]]:
+    free = models.NodeDevice.objects.filter(node_id=node_id, session=None, reservation=None).order_by("index")
+    indices: dict[str, list[int]] = {}
+    for kind, index in free.values_list("kind", "index"):
+        if len(indices.setdefault(kind, [])) < amounts.get(kind, 0):
+            indices[kind].append(index)
+    return {kind: numbers for kind, numbers in indices.items() if numbers}
+
+
+def consume(reservation: models.Reservation) -> None:
+    """Hand the drawn slots over: they are given back here, and charged to the session in the same transaction."""
+    ledger.return_slots(reservation.node_id, reservation.drawn)
+    reservation.devices.update(reservation=None)
+    reservation.is_consumed = True
+    reservation.save(update_fields=["is_consumed"])
+
+
+def restore(session: models.Session) -> None:
+    """Reserve again what a failed start gives back, with the time that is left; call after the release."""
+    reservation = models.Reservation.objects.filter(session=session, is_consumed=True).first()
+    if reservation is None:
+        return
+    amounts, reservation.drawn, reservation.is_consumed = reservation.drawn, {}, False
+    reservation.save(update_fields=["is_consumed"])
+    _draw(reservation, amounts, _free_indices(reservation.node_id, amounts))
+
+
+def end(work: unit.Work, reservation: models.Reservation, kind: Kind, cause: str = "") -> None:
+    """End a reservation, free what it still has drawn, and write the decision's outcome, once."""
+    if not reservation.is_consumed:
+        ledger.return_slots(reservation.node_id, reservation.drawn)
+    reservation.devices.update(reservation=None)
+    decision = reservation.decision
+    reservation.delete()
+    write_outcome(work, decision, kind, cause)
+    work.ask_round(decision.group_id)
+
+
+def write_outcome(work: unit.Work, decision: models.Decision, kind: Kind, cause: str = "") -> None:
+    """Write how a decision turned out, unless it is written already."""
+    _, is_new = models.Outcome.objects.get_or_create(
+        decision=decision, defaults={"kind": kind, "cause": cause, "at": work.now}
+    )
+    if is_new:
+        work.tell(
+            "decision.outcome", session=decision.session, decision=decision, outcome=str(kind), cause=cause
+        )
+
+
+def finish_used(work: unit.Work, session: models.Session) -> None:
+    """Close the reservation on which a session has just started: used, or partly when some victims did not stop."""
+    reservation = models.Reservation.objects.filter(session=session, is_consumed=True).first()
+    if reservation is None:
+        return
+    victims = models.Victim.objects.filter(decision=reservation.decision)
+    counts = victims.aggregate(all=Count("pk"), settled=Count("fate"))
+    stopped = victims.filter(fate__fate__in=("stopped", "finished", "lost")).count()
+    kind = Kind.USED if stopped == counts["all"] else Kind.PARTLY
+    end(work, reservation, kind)

@@ -1,0 +1,171 @@
+"""
+The only writer of a session's state.
+
+One function performs every change: it asks the core's table, writes the row (compare-and-set on state and version),
+moves the ledgers, and tells the event, in the caller's transaction (DESIGN section 3; rule 3).
+"""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+from scheduler import errors, models
+from scheduler.core import decisions, states
+from scheduler.services import ledger, reservations
+from scheduler.services import work as unit
+
+S, T = states.SessionState, states.Trigger
+
+#: The event that tells each trigger.
+EVENTS: dict[T, str] = {
+    T.DISPATCH: "session.scheduled",
+    T.RESUME_DISPATCH: "session.resume_scheduled",
+    T.CONFIRM: "session.started",
+    T.DISPATCH_UNDONE: "session.dispatch_undone",
+    T.RESUME_UNDONE: "session.resume_undone",
+    T.CANCEL_WAITING: "session.ended",
+    T.CANCEL: "session.cancel_asked",
+    T.PREEMPT: "session.preempted",
+    T.STOP_PROVEN_TERMINATE: "session.ended",
+    T.STOP_PROVEN_REQUEUE: "session.requeued",
+    T.STOP_PROVEN_SUSPEND: "session.suspended",
+    T.WITHDRAWN: "session.withdrawn",
+    T.STOP_ASKED: "session.stop_asked",
+    T.ASKED_SUSPENDED: "session.suspended",
+    T.ASKED_REQUEUED: "session.requeued",
+    T.ASKED_UNDONE: "session.stop_failed",
+    T.ENDED: "session.ended",
+    T.LOST_REQUEUE: "session.requeued",
+    T.LOST_END: "session.ended",
+}
+_SUSPENDED = frozenset({T.STOP_PROVEN_SUSPEND, T.ASKED_SUSPENDED, T.RESUME_UNDONE})
+_REQUEUED = frozenset({T.STOP_PROVEN_REQUEUE, T.ASKED_REQUEUED, T.LOST_REQUEUE})
+_PREEMPTED = frozenset({T.STOP_PROVEN_REQUEUE, T.STOP_PROVEN_SUSPEND, T.STOP_PROVEN_TERMINATE})
+_FREES_ALL = _REQUEUED | {T.STOP_PROVEN_TERMINATE, T.ENDED, T.LOST_END, T.DISPATCH_UNDONE}
+
+
+def transition_session(
+    work: unit.Work,
+    session: models.Session,
+    trigger: T,
+    *,
+    reason: str = "",
+    grants: tuple[decisions.NodeGrant, ...] = (),
+    result: states.Result | None = None,
+    decision: models.Decision | None = None,
+    deadline: datetime.datetime | None = None,
+    columns: dict[str, Any] | None = None,
+    facts: dict[str, Any] | None = None,
+) -> None:
+    """
+    Move one session by one trigger.
+
+    Args:
+        session: locked by ``locks.session`` or ``locks.rows``; brought up to date in place.
+        reason: stable code of why, for the event and the row (``PREEMPTED_BY_SCHEDULER``, ``owner``, ...).
+        grants: for DISPATCH, the slots and indices.
+        result: for triggers that end the session.
+        deadline: when the new state, if transitional, must have ended.
+        columns: further columns to write in the same update.
+        facts: further facts for the event.
+
+    Raises:
+        ForbiddenTransition: the table has no such way.
+        StaleState: the row is not as it was locked; nothing was written.
+    """
+    before = S(session.state)
+    after = states.next_state(before, trigger)
+    changes = _columns(work, session, trigger, after=after, result=result, reason=reason) | (columns or {})
+    changes |= {"state_deadline": deadline, "is_stuck": False}
+    _write(session, before, changes)
+    _move_ledgers(work, session, trigger, grants)
+    if after == S.TERMINATED:
+        _forget_waiting(work, session)
+    work.tell(
+        EVENTS[trigger],
+        session=session,
+        decision=decision,
+        changed=("state",),
+        state=after.value,
+        before=before.value,
+        reason=reason,
+        attempt=session.attempt,
+        **({"result": session.result} if session.result else {}),
+        **(facts or {}),
+    )
+
+
+def _columns(
+    work: unit.Work,
+    session: models.Session,
+    trigger: T,
+    *,
+    after: S,
+    result: states.Result | None,
+    reason: str,
+) -> dict[str, Any]:
+    changes: dict[str, Any] = {"state": after.value, "state_since": work.now}
+    if trigger in (T.DISPATCH, T.RESUME_DISPATCH):
+        changes |= {
+            "epoch": session.epoch + 1,
+            "waiting_since": None,
+            "is_resume": trigger == T.RESUME_DISPATCH,
+            "ended_nodes": [],
+        }
+    if trigger == T.CONFIRM:
+        changes |= {"started_at": work.now, "stop_failed_since_start": False, "dispatch_failures": 0}
+    if trigger in _REQUEUED:
+        changes |= {"attempt": session.attempt + 1, "is_resume": False}
+    if trigger in _PREEMPTED:
+        changes["times_preempted"] = session.times_preempted + 1
+    if after in (S.RUNNING, S.PENDING, S.TERMINATED) or trigger in _SUSPENDED:
+        changes |= {"stop_goal": "", "end_result": ""}
+    if after == S.TERMINATED:
+        if result is None:
+            raise errors.Violation("a session cannot end without a result")
+        changes |= {"result": result.value, "result_reason": reason, "ended_at": work.now}
+    return changes
+
+
+def _write(session: models.Session, before: S, changes: dict[str, Any]) -> None:
+    rows = models.Session.objects.filter(
+        pk=session.pk, state=before.value, state_version=session.state_version
+    )
+    changes = {**changes, "state_version": session.state_version + 1}
+    if rows.update(**changes) != 1:
+        raise errors.StaleState(f"session {session.public_id} is no longer {before}")
+    for name, value in changes.items():
+        setattr(session, name, value)
+
+
+def _move_ledgers(
+    work: unit.Work, session: models.Session, trigger: T, grants: tuple[decisions.NodeGrant, ...]
+) -> None:
+    if trigger == T.DISPATCH:
+        ledger.charge(session, grants, now=work.now)
+    elif trigger == T.RESUME_DISPATCH:
+        ledger.charge_resume(session)
+    elif trigger in _SUSPENDED:
+        _freed(work, session, ledger.release_kinds(session, session.stop_releases))
+    elif trigger in _FREES_ALL:
+        _freed(work, session, ledger.release_all(session))
+        if trigger == T.DISPATCH_UNDONE:
+            reservations.restore(session)
+
+
+def _freed(work: unit.Work, session: models.Session, node_ids: list[int]) -> None:
+    for node_id in node_ids:
+        reservations.draw_freed(node_id, session)
+    work.ask_round(session.group_id)
+
+
+def _forget_waiting(work: unit.Work, session: models.Session) -> None:
+    models.PendReason.objects.filter(session=session).delete()
+    models.NodeBackoff.objects.filter(session=session).delete()
+    work.ask_round(session.group_id)
+
+
+def touch(session: models.Session, **changes: Any) -> None:
+    """Write other columns of a locked session and raise its version, so that a round in flight drops its decision."""
+    _write(session, S(session.state), changes)

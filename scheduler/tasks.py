@@ -1,0 +1,39 @@
+"""Celery shells. Each may run twice, late or never without harm: the database decides."""
+
+from __future__ import annotations
+
+import logging
+
+from celery import shared_task
+
+from scheduler.services import reconcile as reconciler
+from scheduler.services import reports, rounds
+
+log = logging.getLogger(__name__)
+
+
+@shared_task(name="xce.round")
+def run_round(group_id: int) -> None:
+    """Run one round over one group, asked for by an event."""
+    summary = rounds.run_group_round(group_id)
+    if summary and (summary.dispatched or summary.preempted or summary.dropped):
+        log.info("%s", summary)
+
+
+@shared_task(name="xce.due_rounds")
+def run_due_rounds() -> None:
+    """Run a round over every group: the beat's safety net."""
+    for group_id in rounds.due_group_ids():
+        run_round(group_id)
+
+
+@shared_task(name="xce.report")
+def take_report(text: str) -> None:
+    """Apply one signed report of an agent."""
+    reports.receive(text)
+
+
+@shared_task(name="xce.reconcile")
+def reconcile() -> None:
+    """Look at everything that has a deadline."""
+    reconciler.run()
