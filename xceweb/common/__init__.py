@@ -1,1 +1,1 @@
-"""What all pages share: middleware, context, template tags."""
+"""What every page shares: template tags, wording, SVG geometry, request ids, the theme cookie."""

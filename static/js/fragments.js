@@ -1,0 +1,50 @@
+// Keeps a reader's place when a fragment is replaced: what was unfolded stays unfolded, focus stays on the same link
+// or button. It also gives tables that fold on a phone their roles back, which `display` takes away.
+
+const ROLES = [
+  ["thead, tbody, tfoot", "rowgroup"],
+  ["tr", "row"],
+  ["td", "cell"],
+  ["thead th", "columnheader"],
+  ["tbody th, tfoot th", "rowheader"],
+];
+
+let place = null;
+
+const focusable = (part) => [...part.querySelectorAll("a[href], button, input, select, textarea, summary")];
+
+function remember({ detail }) {
+  const target = detail.target;
+  const unfolded = [...target.querySelectorAll("details[open] > summary")].map((summary) => summary.textContent);
+  place = { unfolded, focus: focusable(target).indexOf(document.activeElement) };
+}
+
+function putBack({ target }) {
+  if (!place) return;
+  for (const summary of target.querySelectorAll("details > summary")) {
+    if (place.unfolded.includes(summary.textContent)) summary.parentElement.open = true;
+  }
+  if (place.focus >= 0 && document.activeElement === document.body) {
+    focusable(target)[place.focus]?.focus({ preventScroll: true });
+  }
+  place = null;
+}
+
+function nameRoles(part) {
+  const inside = part.matches?.(".table--fold") ? [part] : [];
+  for (const table of [...inside, ...part.querySelectorAll(".table--fold")]) {
+    table.setAttribute("role", "table");
+    for (const [selector, role] of ROLES) {
+      for (const element of table.querySelectorAll(selector)) {
+        if (!element.hasAttribute("role")) element.setAttribute("role", role);
+      }
+    }
+  }
+}
+
+nameRoles(document);
+document.body.addEventListener("htmx:beforeSwap", remember);
+document.body.addEventListener("htmx:load", (event) => {
+  nameRoles(event.target);
+  putBack(event);
+});

@@ -1,0 +1,25 @@
+// The policy form: marks what differs from the version in force, and counts the changes. The preview fetches itself.
+
+const form = document.querySelector("[data-policy-form]");
+const counter = document.querySelector("[data-changes]");
+
+const valueOf = (input) => (input.type === "checkbox" ? String(input.checked) : input.value);
+const initialOf = (input) => (input.type === "checkbox" ? String(input.defaultChecked) : input.dataset.inForce);
+
+function mark() {
+  let changes = 0;
+  for (const row of form.querySelectorAll("[data-rule]")) {
+    const input = row.querySelector("input, select");
+    const initial = initialOf(input);
+    const isChanged = initial !== undefined && valueOf(input) !== initial;
+    row.classList.toggle("changed", isChanged);
+    changes += Number(isChanged);
+  }
+  counter.textContent = changes === 0 ? "No rule changed" : changes === 1 ? "1 rule changed" : `${changes} rules changed`;
+}
+
+if (form && counter) {
+  form.addEventListener("input", mark);
+  form.addEventListener("reset", () => setTimeout(mark));
+  mark();
+}
