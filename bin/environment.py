@@ -74,7 +74,12 @@ def _make(place):
     version = list(sys.version_info[:3])
     if _installed(place).get("python") == version and (place / "bin" / "python").exists():
         return
+    if any(place.iterdir()) and not (place / "installed.json").exists():
+        raise CannotPrepare(
+            f"{place} was made by something else; move it away or set XCE_VENV to another place"
+        )
     _empty(place)
+    _remember(place, {})
     print(f"making the Python environment in {place}", flush=True)
     done = _call([sys.executable, "-m", "venv", str(place)], place)
     if done:

@@ -54,7 +54,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="bin/test", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="bin/test",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     names = [part.name for part in parts.PARTS]
     parser.add_argument("--part", choices=names, action="append", help="run this part alone; may be repeated")

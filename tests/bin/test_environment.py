@@ -67,6 +67,23 @@ def test_another_python_means_a_new_environment(environment, tmp_path, capsys):
     assert capsys.readouterr().out.startswith("making")
 
 
+def test_a_directory_of_somebody_else_is_left_alone(environment, tmp_path):
+    (tmp_path / "venv").mkdir()
+    (tmp_path / "venv" / "precious").touch()
+
+    with pytest.raises(environment.CannotPrepare, match="made by something else"):
+        environment.prepare("requirements.txt")
+    assert (tmp_path / "venv" / "precious").exists()
+
+
+def test_an_environment_that_was_interrupted_in_the_making_is_made_again(environment, tmp_path, capsys):
+    (tmp_path / "venv" / "lib").mkdir(parents=True)
+    (tmp_path / "venv" / "installed.json").write_text("{}")
+    python = environment.prepare("requirements.txt")
+
+    assert subprocess.check_output([python, "-c", "print(1)"]) == b"1\n"
+
+
 def test_a_failed_install_is_one_line_and_not_remembered(environment, tmp_path):
     (tmp_path / "requirements.txt").write_text("not a requirement\n")
 
