@@ -8,7 +8,6 @@ from tests.architecture import sources
 #: Tested through what they serve: declarations without behaviour of their own, or programs' first lines.
 WITHOUT_MIRROR = {
     "scheduler/apps.py": "registration only",
-    "xceweb/wsgi.py": "wiring only",
     "xceweb/asgi.py": "wiring only; every page and socket test goes through it",
     "xceweb/celery.py": "wiring only; the system tests run it",
     "xceweb/urls.py": "wiring only; the access table walks it",

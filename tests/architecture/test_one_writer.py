@@ -87,9 +87,24 @@ def _django_modules() -> list[pathlib.Path]:
 def _writes(path: pathlib.Path, columns: set[str]) -> list[str]:
     return [
         f"{path.name}:{node.lineno}: {ast.unparse(node)[:100]}"
-        for node in ast.walk(sources.parse(path))
-        if _is_write(node, columns) and not _is_about_another_model(node)
+        for scope in sources.parse(path).body
+        if not _is_about_nodes_alone(scope)
+        for node in ast.walk(scope)
+        if _is_write(node, columns) and not _is_about_another_model(node) and not _is_birth(path, node)
     ]
+
+
+def _is_about_nodes_alone(scope: ast.stmt) -> bool:
+    """Say whether a function speaks of nodes and of no session: their state is another column."""
+    words = ast.unparse(scope)
+    is_function = isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef)
+    return is_function and "Node" in words and "ession" not in words
+
+
+def _is_birth(path: pathlib.Path, node: ast.AST) -> bool:
+    """Say whether a submission makes a session: its first state and its priorities are set there."""
+    is_creation = isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Session.objects.create")
+    return path.name == "submission.py" and is_creation
 
 
 def _is_write(node: ast.AST, columns: set[str]) -> bool:
