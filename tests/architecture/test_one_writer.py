@@ -96,9 +96,10 @@ def _writes(path: pathlib.Path, columns: set[str]) -> list[str]:
 
 def _is_about_nodes_alone(scope: ast.stmt) -> bool:
     """Say whether a function speaks of nodes and of no session: their state is another column."""
-    words = ast.unparse(scope)
-    is_function = isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef)
-    return is_function and "Node" in words and "ession" not in words
+    nodes = list(ast.walk(scope))
+    names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    names |= {node.id for node in nodes if isinstance(node, ast.Name)}
+    return any("Node" in name for name in names) and not any("session" in name.lower() for name in names)
 
 
 def _is_birth(path: pathlib.Path, node: ast.AST) -> bool:
