@@ -61,7 +61,7 @@ def create_group(
     """Create a resource group with version 1 of its rules; preemption is off unless ``policy`` says otherwise."""
     _require_administrator(actor, "create a resource group")
     with unit.begin(actor) as work:
-        group = _checked(models.ResourceGroup(slug=slug, description=description))
+        group = _checked(models.ResourceGroup(slug=slug, description=description), exclude={"policy"})
         group.save()
         blank = models.PolicyVersion(group=group, version=0)
         row = policies.draft(blank, policy or {})
