@@ -80,11 +80,12 @@ def _queue(actor: actors.Actor, queue: cluster.Queue, say: Say) -> None:
     setup.create_queue(
         actor,
         queue.slug,
-        list(models.ResourceGroup.objects.filter(slug__in=[group.slug for group in cluster.GROUPS])),
+        groups=models.ResourceGroup.objects.filter(slug__in=[group.slug for group in cluster.GROUPS]),
         description=queue.description,
         default_priority=queue.default_priority,
         preemptible=queue.preemptible,
-        preemptible_queues=list(models.Queue.objects.filter(slug__in=queue.preempts)),
+        preemptible_queues=queue.preempts,
+        reason=REASON,
     )
     say(f"queue {queue.slug}")
 
@@ -97,8 +98,8 @@ def _person(actor: actors.Actor, person: cluster.Person, *, book: logins.Logins,
     user = setup.create_user(
         actor,
         person.username,
-        book.password_for(person.username, role=role, note=person.note),
-        models.KeypairResourcePolicy.objects.get(name=person.policy),
+        password=book.password_for(person.username, role=role, note=person.note),
+        policy=models.KeypairResourcePolicy.objects.get(name=person.policy),
         is_administrator=person.is_administrator,
     )
     for slug, group_role in person.roles.items():

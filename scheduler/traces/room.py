@@ -49,7 +49,7 @@ def queue_in(group: str, name: str) -> str:
 
 def _kind(actor: actors.Actor, say: Callable[[str], None]) -> None:
     if not models.SlotKind.objects.filter(name=GPU_MILLI).exists():
-        setup.create_slot_kind(actor, GPU_MILLI, 1, unit="thousandths of a GPU")
+        setup.create_slot_kind(actor, GPU_MILLI, unit_name="thousandths of a GPU")
         say(f"slot kind {GPU_MILLI}")
 
 
@@ -68,14 +68,14 @@ def _queue(
     slug = f"{group.slug}-{name}"
     if models.Queue.objects.filter(slug=slug).exists():
         return
-    others = models.Queue.objects.filter(slug__in=[f"{group.slug}-{other}" for other in preempts])
     setup.create_queue(
         actor,
         slug,
-        [group],
+        groups=[group],
         default_priority=priority,
         preemptible=name == "background",
-        preemptible_queues=list(others),
+        preemptible_queues=[f"{group.slug}-{other}" for other in preempts],
+        reason=REASON,
     )
 
 
