@@ -9,23 +9,15 @@ Source: DESIGN 7, 9, 10.
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from scheduler.core import amounts, decisions, entities, units, wording
+from scheduler.core import amounts, decisions, entities, moments, units, wording
 
 Plain = Mapping[str, Any]
 Clock = Callable[[int], str]
 Kinds = amounts.Kinds
 _R = decisions.PendReason
-_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-
-
-def utc(moment: int) -> str:
-    """Write a moment (microseconds since the epoch) as a UTC date and time."""
-    when = _EPOCH + datetime.timedelta(microseconds=moment)
-    return when.strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 class _Blank(dict[str, Any]):
@@ -54,7 +46,7 @@ def pend_help(reason: str) -> str:
     return wording.PEND_HELP[_R(reason)]
 
 
-def pend_sentence(pend: Plain, *, kinds: Kinds = units.BUILT_IN, clock: Clock = utc) -> str:
+def pend_sentence(pend: Plain, *, kinds: Kinds = units.BUILT_IN, clock: Clock = moments.utc) -> str:
     """
     Say, with the numbers, why a session waits.
 
@@ -232,7 +224,7 @@ def why_preempting(preempt: Plain, *, node: str, kinds: Kinds = units.BUILT_IN) 
     return f"{who} being stopped on {node}{missing}."
 
 
-def verdict_text(verdict: str, facts: Plain, *, axis: str = "owner", clock: Clock = utc) -> str:
+def verdict_text(verdict: str, facts: Plain, *, axis: str = "owner", clock: Clock = moments.utc) -> str:
     """
     Say what was thought of one candidate.
 

@@ -118,12 +118,10 @@ _Part = tuple[resources.ResourceVector, Mapping[str, tuple[int, ...]]]
 def _grants_on(
     by_id: dict[int, entities.Session], found: Sequence[decisions.Decision], node_id: int
 ) -> Iterator[_Part]:
-    for one in found:
-        if isinstance(one, decisions.Dispatch):
-            own = {a.node_id: a for a in by_id[one.session_id].allocations}.get(node_id)
-            for grant in one.grants:
-                if grant.node_id == node_id:
-                    yield _beyond(grant, own)
+    starts = (one for one in found if isinstance(one, decisions.Dispatch))
+    for start in starts:
+        own = {a.node_id: a for a in by_id[start.session_id].allocations}.get(node_id)
+        yield from (_beyond(grant, own) for grant in start.grants if grant.node_id == node_id)
 
 
 def _beyond(grant: decisions.NodeGrant, own: entities.Allocation | None) -> _Part:

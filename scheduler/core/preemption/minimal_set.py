@@ -11,6 +11,7 @@ still give and must still cost. Steps are counted, never time. Source: DESIGN 5.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Sequence
 
 from scheduler.core import errors
@@ -85,17 +86,16 @@ def undominated(items: Items, count: int) -> list[Item]:
     Cost: O(n^2 x dimensions).
     """
     ranked = sorted(items, key=lambda item: item.rank)
-    kept = []
-    for place, item in enumerate(ranked):
-        above = 0
-        for other in ranked[:place]:
-            if all(a >= b for a, b in zip(other.gives, item.gives, strict=True)):
-                above += 1
-                if above >= count:
-                    break
-        if above < count:
+    kept: list[Item] = []
+    for item in ranked:
+        above = (other for other in kept if _gives_as_much(other, item))
+        if sum(1 for _ in itertools.islice(above, count)) < count:
             kept.append(item)
     return kept
+
+
+def _gives_as_much(one: Item, other: Item) -> bool:
+    return all(a >= b for a, b in zip(one.gives, other.gives, strict=True))
 
 
 def smallest(
@@ -129,7 +129,14 @@ def _least_weight(
     need: Sequence[int], items: Items, count: int, cap: int | None, budget: Budget
 ) -> int | None:
     order = sorted(items, key=lambda item: (-_reach(item, need), item.gives, *item.rank))
-    search = _Search(need, order, budget, cap, is_merging=True)
+
+    def may_add(chosen: Items, place: int) -> bool:
+        """Use items of equal shape as a prefix: the second only after the first."""
+        before, item = order[place - 1], order[place]
+        is_twin = place > 0 and before.gives == item.gives and before.weight == item.weight
+        return not is_twin or (bool(chosen) and chosen[-1] is before)
+
+    search = _Search(need, order, budget, cap, may_add)
     weight: int | None = None
     while (found := search.first(count)) is not None:
         weight = sum(item.weight for item in found)
@@ -145,10 +152,11 @@ def _lowest_numbers(
     wanted = [item for item in items if item.start in starts]
     wanted.sort(key=lambda item: item.number)
 
-    def may_add(chosen: Items, item: Item) -> bool:
-        return sum(c.start == item.start for c in chosen) < starts.count(item.start)
+    def may_add(chosen: Items, place: int) -> bool:
+        start = wanted[place].start
+        return sum(c.start == start for c in chosen) < starts.count(start)
 
-    return _Search(need, wanted, budget, weight, may_add=may_add).first(len(found))
+    return _Search(need, wanted, budget, weight, may_add).first(len(found))
 
 
 def _reach(item: Item, need: Sequence[int]) -> int:
@@ -164,12 +172,10 @@ class _Search:
         items: Items,
         budget: Budget,
         cap: int | None,
-        *,
-        is_merging: bool = False,
-        may_add: Callable[[Items, Item], bool] | None = None,
+        may_add: Callable[[Items, int], bool] | None = None,
     ) -> None:
         self.need, self.items, self.budget, self.cap = tuple(need), items, budget, cap
-        self.is_merging, self.may_add = is_merging, may_add
+        self.may_add = may_add
         self._tops: list[list[tuple[int, ...]]] = []
         self._cheap: list[list[int]] = []
 
@@ -183,9 +189,7 @@ class _Search:
         return chosen if self._descend(0, count, self.need, 0, chosen) else None
 
     def _tabulate(self, count: int) -> None:
-        """
-        For every suffix and c <= count: the c largest amounts per dimension, and the c least weights, summed.
-        """
+        """Sum, for every suffix and c <= count, the c largest amounts per dimension and the c least weights."""
         size = len(self.need)
         largest: list[list[int]] = [[] for _ in range(size)]
         least: list[int] = []
@@ -211,9 +215,9 @@ class _Search:
                 return False
             if any(r > top for r, top in zip(rest, self._tops[place][count], strict=True)):
                 return False
-            item = items[place]
-            if self._skips(place, start, item, chosen):
+            if self.may_add is not None and not self.may_add(chosen, place):
                 continue
+            item = items[place]
             self.budget.spend()
             chosen.append(item)
             left = tuple([r - g for r, g in zip(rest, item.gives, strict=True)])
@@ -221,14 +225,6 @@ class _Search:
                 return True
             chosen.pop()
         return False
-
-    def _skips(self, place: int, start: int, item: Item, chosen: list[Item]) -> bool:
-        if self.may_add is not None and not self.may_add(chosen, item):
-            return True
-        if not self.is_merging or place == start:
-            return False
-        before = self.items[place - 1]
-        return before.gives == item.gives and before.weight == item.weight
 
 
 def _insert(values: list[int], value: int, most: int) -> None:
