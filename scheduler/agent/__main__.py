@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import pathlib
+import signal
 import sys
 
 from scheduler.agent import journal, loop, memory, processes, spawner, starting, workspace
@@ -90,6 +91,8 @@ def _run(options: argparse.Namespace, key: signing.NodeKey, space: workspace.Wor
         carrier = app.Transport(
             options.broker, options.node, on_command=agent.on_command, on_connected=agent.on_connected
         )
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, agent.stop)
         await agent.run(carrier)
 
     try:

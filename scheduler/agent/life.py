@@ -17,7 +17,7 @@ import signal
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from scheduler.agent import accounting, book, output, processes, records, starting, watches
+from scheduler.agent import accounting, book, output, processes, records, starting, watches, work
 from scheduler.agent.stop import driver, freezer, procedures
 from scheduler.protocol import fields, messages
 
@@ -39,7 +39,7 @@ class Life:
         self._dir = means.space.run_dir(*run.key)
         self._usage = accounting.Usage()
         self._watches = watches.Watches()
-        self._task: asyncio.Task[None] | None = None
+        self._work = work.Work(run.session)
         self._command_id = ""
 
     @property
@@ -50,14 +50,14 @@ class Life:
     @property
     def is_at_work(self) -> bool:
         """Whether a coroutine is busy with the run."""
-        return self._task is not None
+        return self._work.is_busy
 
     # -- begin
 
     def launch(self, cpus: tuple[int, ...] = ()) -> None:
         """Start the session that the journal says was accepted; the answer follows."""
         self.cpus = cpus
-        self._work(self._launch(), self.run.start.command_id)
+        self._begin(self._launch(), self.run.start.command_id)
 
     def adopt(self) -> None:
         """Take a run of an earlier agent over: by identity and boot id, never by pid alone."""
@@ -111,14 +111,13 @@ class Life:
         self.run.warned = is_warned
         if grace_ms:
             records.write(self._dir / records.GRACE, {"until_ms": records.monotonic_ms() + grace_ms})
-        self._work(
+        self._begin(
             self._kill(stop, grace_ms) if stop.is_kill else self._suspend(stop, grace_ms), stop.command_id
         )
 
     async def _suspend(self, stop: book.Stop, grace_ms: int) -> None:
-        result = await procedures.suspend(
-            self._how, self._target, number=stop.signal, grace_ms=grace_ms, on_warned=self._warned
-        )
+        notice = procedures.Notice(stop.signal, grace_ms, self._warned)
+        result = await procedures.suspend(self._how, self._target, notice)
         if isinstance(result, procedures.NotHeld):
             reason = "some processes could not be seen stopped in time; all were continued"
             self._answer(messages.StopFailed(running=_members(result.running), reason=reason))
@@ -135,14 +134,8 @@ class Life:
             )
 
     async def _kill(self, stop: book.Stop, grace_ms: int) -> None:
-        await procedures.kill(
-            self._how,
-            self._target,
-            number=stop.signal,
-            grace_ms=grace_ms,
-            on_warned=None if self.run.warned else self._warned,
-            before_kill=self._kill_begins,
-        )
+        notice = procedures.Notice(stop.signal, grace_ms, None if self.run.warned else self._warned)
+        await procedures.kill(self._how, self._target, notice, before_kill=self._kill_begins)
         await self._outlast_shepherd()
 
     def _warned(self, delivered: bool) -> None:
@@ -165,11 +158,11 @@ class Life:
         """Take a stop back that has not become irreversible; the caller checked that."""
         with contextlib.suppress(OSError):
             (self._dir / records.GRACE).unlink()
-        self._work(self._continue(self.run.epoch, is_withdrawal=True), command.command_id)
+        self._begin(self._continue(self.run.epoch, is_withdrawal=True), command.command_id)
 
     def resume(self, command: messages.ResumeCommand) -> None:
         """Continue a suspended run under its new epoch."""
-        self._work(self._continue(command.epoch, is_withdrawal=False), command.command_id)
+        self._begin(self._continue(command.epoch, is_withdrawal=False), command.command_id)
 
     async def _continue(self, epoch: int, *, is_withdrawal: bool) -> None:
         result = await procedures.resume(self._how, self._target)
@@ -241,7 +234,7 @@ class Life:
     def _orphan_left(self) -> None:
         """The first process of an adopted job ended: nobody sweeps, so the agent does."""
         if self.run.stop is None or not self.run.stop.is_kill:
-            self._work(self._sweep(), self._command_id)
+            self._begin(self._sweep(), self._command_id)
 
     async def _sweep(self) -> None:
         while self._how.observe(self._target):
@@ -257,8 +250,7 @@ class Life:
             return
         report = accounting.conclude(self.run, self._dir, usage=self._usage, cause=cause)
         command_id = self.run.stop.command_id if self.run.stop else self._command_id
-        tail = output.read_tail(self.output_path)
-        self._report(messages.OutputTail(tail=tail.data, size=tail.size, truncated=self.is_cut(tail.size)))
+        self._report(self.tail())
         self._report(dataclasses.replace(report, command_id=command_id))
         shutil.rmtree(self._dir / "tmp", ignore_errors=True)
         self.leave()
@@ -271,40 +263,31 @@ class Life:
 
     def leave(self) -> None:
         """Stop working and watching; processes stay as they are."""
-        self._cancel_work()
+        self._work.cancel()
         self._watches.close()
 
     # -- small parts
 
-    def is_cut(self, size: int) -> bool:
-        """Return whether an output of this size has lost its middle to the limit."""
-        return 0 < self.run.start.output_limit_bytes < size
+    def tail(self) -> messages.OutputTail:
+        """Return the last lines of the output as a report."""
+        page = output.read_tail(self.output_path)
+        is_cut = 0 < self.run.start.output_limit_bytes < page.size
+        report = messages.OutputTail(tail=page.data, size=page.size, truncated=is_cut)
+        return dataclasses.replace(report, session=self.run.session, epoch=self.run.epoch)
 
     def _answer(self, report: messages.Report, *, epoch: int | None = None) -> None:
         """Report the outcome of the command that is being carried out."""
         self._report(dataclasses.replace(report, command_id=self._command_id), epoch=epoch)
-        self._command_id, self._task = "", None
+        self._command_id = ""
+        self._work.release()
 
     def _report(self, report: messages.Report, *, epoch: int | None = None) -> None:
         number = self.run.epoch if epoch is None else epoch
         self._means.memory.report(dataclasses.replace(report, session=self.run.session, epoch=number))
 
-    def _work(self, work: Coroutine[Any, Any, None], command_id: str) -> None:
-        self._cancel_work()
+    def _begin(self, todo: Coroutine[Any, Any, None], command_id: str) -> None:
         self._command_id = command_id
-        self._task = asyncio.get_running_loop().create_task(work)
-        self._task.add_done_callback(self._work_done)
-
-    def _work_done(self, task: asyncio.Task[None]) -> None:
-        if self._task is task:
-            self._task = None
-        if not task.cancelled() and task.exception() is not None:
-            log.error("work on session %s failed", self.run.session, exc_info=task.exception())
-
-    def _cancel_work(self) -> None:
-        if self._task is not None and self._task is not asyncio.current_task():
-            self._task.cancel()
-        self._task = None
+        self._work.begin(todo)
 
 
 def _members(seen: list[processes.Process]) -> tuple[messages.Member, ...]:

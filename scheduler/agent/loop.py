@@ -9,7 +9,6 @@ import dataclasses
 import logging
 import os
 import pathlib
-import signal
 import time
 from collections.abc import Coroutine
 from typing import Any, Protocol
@@ -83,10 +82,8 @@ class Agent:
         self._done.set()
 
     async def run(self, transport: Transport) -> None:
-        """Run until `stop`, or SIGTERM or SIGINT."""
+        """Run until `stop`."""
         self._loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            self._loop.add_signal_handler(number, self.stop)
         pause_ms = int(self._options.heartbeat_s * 2000)
         key = self._options.key
         self._out = outbox.Outbox(self._means.memory, key=key, send=transport.send, pause_ms=pause_ms)
@@ -157,16 +154,7 @@ class Agent:
         size = output.size(one.output_path)
         if size and size != self._sent_output.get(session):
             self._sent_output[session] = size
-            tail = output.read_tail(one.output_path)
-            self._out.send_once(
-                messages.OutputTail(
-                    session=session,
-                    epoch=one.run.epoch,
-                    tail=tail.data,
-                    size=tail.size,
-                    truncated=one.is_cut(size),
-                )
-            )
+            self._out.send_once(one.tail())
 
 
 def clean(means: starting.Means, *, retention_s: float) -> None:

@@ -22,8 +22,20 @@ LOOK_S = 0.02
 PROOF_MS = 10_000
 
 Members = list[processes.Process]
-#: Told whether the warning reached the first process.
-OnWarned = Callable[[bool], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Notice:
+    """A signal before the act, the time in ms that it gives, and who is told whether the first process got it."""
+
+    number: int
+    grace_ms: int
+    on_sent: Callable[[bool], None] | None = None
+
+    def sent(self, delivered: bool) -> None:
+        """Tell that it was sent."""
+        if self.on_sent is not None:
+            self.on_sent(delivered)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,13 +64,7 @@ class Continued:
 
 
 async def suspend(
-    how: driver.StopDriver,
-    target: driver.Target,
-    *,
-    number: int,
-    grace_ms: int,
-    on_warned: OnWarned,
-    proof_ms: int = PROOF_MS,
+    how: driver.StopDriver, target: driver.Target, notice: Notice, *, proof_ms: int = PROOF_MS
 ) -> Held | NotHeld:
     """
     Stop every process of a session and prove it.
@@ -66,20 +72,17 @@ async def suspend(
     Args:
         how: the driver.
         target: the session's processes.
-        number: the decision's signal, sent before SIGTSTP to members that catch it; 0 or SIGTSTP: SIGTSTP
-            alone.
-        grace_ms: from SIGTSTP to the stop, >= 0; skipped when nothing catches SIGTSTP.
-        on_warned: called once if a notice is sent.
-        proof_ms: how long after the grace it may take.
+        notice: the decision's signal goes before SIGTSTP to members that catch it (0 or SIGTSTP: SIGTSTP alone);
+            its grace runs from SIGTSTP to the stop and is skipped when nothing catches SIGTSTP.
+        proof_ms: how long after the grace the stop may take.
 
     Returns:
-        Held with the members of the last look (empty: nothing was left to stop), or NotHeld after it was
-        undone.
+        Held with the members of the last look (empty: nothing was left to stop), or NotHeld after it was undone.
     """
-    deadline = records.monotonic_ms() + grace_ms + proof_ms
-    noticed = _notice(how, target, number, on_warned)
+    deadline = records.monotonic_ms() + notice.grace_ms + proof_ms
+    noticed = _give_notice(how, target, notice)
     if noticed:
-        await _wait_until(lambda: how.is_held(target, how.observe(target)), grace_ms)
+        await _wait_until(lambda: how.is_held(target, how.observe(target)), notice.grace_ms)
     while records.monotonic_ms() < deadline:
         how.hold(target)
         first = how.observe(target)
@@ -92,17 +95,17 @@ async def suspend(
     return NotHeld(running)
 
 
-def _notice(how: driver.StopDriver, target: driver.Target, number: int, on_warned: OnWarned) -> bool:
+def _give_notice(how: driver.StopDriver, target: driver.Target, notice: Notice) -> bool:
     """Send the notice; return whether anything catches it. A signal that would end a process is left out."""
     members = how.observe(target)
     if how.is_held(target, members):
         return False
-    if number not in (0, signal.SIGTSTP):
+    if notice.number not in (0, signal.SIGTSTP):
         for process in members:
-            if processes.catches(process.pid, number):
-                processes.send(process, number)
+            if processes.catches(process.pid, notice.number):
+                processes.send(process, notice.number)
     caught = any(processes.catches(process.pid, signal.SIGTSTP) for process in members)
-    on_warned(how.notify(target, signal.SIGTSTP))
+    notice.sent(how.notify(target, signal.SIGTSTP))
     return caught
 
 
@@ -121,13 +124,7 @@ def _is_running(how: driver.StopDriver, target: driver.Target) -> bool:
 
 
 async def kill(
-    how: driver.StopDriver,
-    target: driver.Target,
-    *,
-    number: int,
-    grace_ms: int,
-    on_warned: OnWarned | None,
-    before_kill: Callable[[], None],
+    how: driver.StopDriver, target: driver.Target, notice: Notice, *, before_kill: Callable[[], None]
 ) -> None:
     """
     Warn, wait, and end every process of a session. Returns when none is left.
@@ -135,16 +132,14 @@ async def kill(
     Args:
         how: the driver.
         target: the session's processes.
-        number: the warning signal.
-        grace_ms: from now to SIGKILL.
-        on_warned: called once after the warning; None: it was sent before, by an agent that is gone.
+        notice: warning and grace; without `on_sent` the warning was sent before, by an agent that is gone.
         before_kill: called once, before the first SIGKILL; from then on there is no way back.
     """
-    if grace_ms > 0:
-        if on_warned is not None:
-            on_warned(how.notify(target, number))
+    if notice.grace_ms > 0:
+        if notice.on_sent is not None:
+            notice.sent(how.notify(target, notice.number))
         how.release(target)
-        if await _wait_until(lambda: not how.observe(target), grace_ms):
+        if await _wait_until(lambda: not how.observe(target), notice.grace_ms):
             return
     before_kill()
     while how.observe(target):
