@@ -208,7 +208,7 @@ class _Search:
         self, start: int, count: int, rest: tuple[int, ...], weight: int, chosen: list[Item]
     ) -> bool:
         if count == 0:
-            return all(amount <= 0 for amount in rest)
+            return all(amount <= 0 for amount in rest) and (self.cap is None or weight <= self.cap)
         items, cap = self.items, self.cap
         for place in range(start, len(items) - count + 1):
             if cap is not None and weight + self._cheap[place][count] > cap:
