@@ -1,8 +1,8 @@
 // Toasts for what happens to one's own sessions. A stop is announced at once, everything else politely; one event
 // makes one toast, and no more than three stand at a time.
 
-const STOPS = new Set(["preempted", "preemption_scheduled"]);
-const TOLD = new Set([...STOPS, "failed", "lost", "resumed", "requeued", "withdrawn"]);
+const STOPS = new Set(["preempted"]);
+const TOLD = new Set([...STOPS, "withdrawn", "stop_failed"]);
 const MOST = 3;
 
 const toasts = document.getElementById("toasts");

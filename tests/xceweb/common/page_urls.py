@@ -1,0 +1,48 @@
+"""Addresses for the sample pages: every name that a template links to, and one page per sample."""
+
+from __future__ import annotations
+
+from django import http, shortcuts, urls
+
+from tests.xceweb.common.samples import pages
+from xceweb.common import theme
+
+
+def sample(request: http.HttpRequest, name: str) -> http.HttpResponse:
+    """Show one sample page."""
+    template, build = pages.PAGES[name]
+    return shortcuts.render(request, template, build())
+
+
+def nothing(request: http.HttpRequest, **_: str) -> http.HttpResponse:
+    """Answer what sample pages link to, but do not show."""
+    return http.HttpResponse(status=204)
+
+
+def _family(name: str, routes: dict[str, str]) -> urls.URLResolver:
+    patterns = [urls.path(route, nothing, name=key) for key, route in routes.items()]
+    return urls.path("", urls.include((patterns, name)))
+
+
+urlpatterns = [
+    urls.path("pages/<str:name>/", sample, name="sample"),
+    urls.path("", urls.include(([urls.path("theme/", theme.set_theme, name="theme")], "common"))),
+    _family("accounts", {"login": "accounts/login/", "logout": "accounts/logout/"}),
+    _family("help", {"reasons": "help/reasons/"}),
+    _family("console", {"group-policy": "groups/<slug:slug>/policy/", "group-policy-preview": "groups/<slug:slug>/preview/"}),
+    _family(
+        "dashboard",
+        {
+            "overview": "",
+            "session-list": "sessions/",
+            "session-submit": "sessions/new/",
+            "session-dry-run": "sessions/dry-run/",
+            "session-detail": "sessions/<str:session_id>/",
+            "queue-list": "queues/",
+            "node-list": "nodes/",
+            "node-detail": "nodes/<str:name>/",
+            "group-detail": "groups/<slug:slug>/",
+            "decision-list": "decisions/",
+        },
+    ),
+]

@@ -1,0 +1,43 @@
+"""Every page template with a context for each of its faces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.xceweb.common.samples import console, decisions, frame, overview, sessions, why
+from xceweb.common import design
+
+#: name -> (template, context)
+PAGES: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
+    "overview": ("dashboard/overview.html", overview.overview),
+    "overview-empty": ("dashboard/overview.html", overview.empty_overview),
+    "first-steps": ("dashboard/first_steps.html", console.first_steps),
+    "sessions": ("dashboard/session_list.html", sessions.session_list),
+    "sessions-empty": ("dashboard/session_list.html", sessions.empty_list),
+    "submit": ("dashboard/session_submit.html", sessions.submit),
+    "why-preempted": ("dashboard/session_detail.html", why.preempted),
+    "why-warned": ("dashboard/session_detail.html", why.warned),
+    "why-pending": ("dashboard/session_detail.html", why.pending),
+    "why-running": ("dashboard/session_detail.html", why.running),
+    "why-failed": ("dashboard/session_detail.html", why.failed),
+    "session-timeline": ("dashboard/session_detail.html", sessions.timeline),
+    "session-output": ("dashboard/session_detail.html", sessions.output),
+    "session-runs": ("dashboard/session_detail.html", sessions.all_runs),
+    "session-facts": ("dashboard/session_detail.html", sessions.facts),
+    "group": ("dashboard/group_detail.html", overview.group),
+    "policy": ("console/group_policy.html", console.policy),
+    "policy-conflict": ("console/group_policy.html", console.conflict),
+    "policy-viewer": ("console/group_policy.html", console.seen_by_viewer),
+    "queues": ("dashboard/queue_list.html", overview.queue_list),
+    "nodes": ("dashboard/node_list.html", overview.node_list),
+    "node": ("dashboard/node_detail.html", overview.node),
+    "decisions": ("dashboard/decision_list.html", decisions.decision_list),
+    "decision": ("dashboard/decision_detail.html", decisions.decision),
+    "reasons": ("help/reasons.html", console.reasons),
+    "design": ("help/design.html", lambda: {**frame.frame("help", ("Design", "")), **design.context()}),
+    "login": ("accounts/login.html", console.login),
+    "not-found": ("404.html", console.refused),
+    "not-allowed": ("403.html", console.refused),
+    "broken": ("500.html", dict),
+}
