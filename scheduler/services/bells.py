@@ -56,5 +56,5 @@ def _hint(last: int) -> None:
 def _guarded(name: str, bell: Callable[[], None]) -> None:
     try:
         bell()
-    except Exception as error:  # whatever a broker client raises: the bell may be lost
+    except Exception as error:  # noqa: BLE001 - whatever a broker client raises: the bell may be lost
         log.warning("bell %s was not rung: %s", name, error)

@@ -30,7 +30,7 @@ def ended(work: unit.Work, session: models.Session, node: models.Node, report: m
     _close_run(work, session, report)
     columns = {"exit_code": report.exit_code, "exit_signal": report.signal}
     facts = {
-        "node": node.name,
+        "node_name": node.name,
         "exit_code": report.exit_code,
         "signal": report.signal,
         "ran_ms": report.ran_ms,
@@ -161,7 +161,7 @@ def _lost_from(work: unit.Work, session: models.Session, node: models.Node, *, r
     models.Run.objects.filter(session=session, attempt=session.attempt).update(
         ended_at=work.now, how_ended="lost"
     )
-    facts = {"node": node.name}
+    facts = {"node_name": node.name}
     if session.restartable:
         transitions.transition_session(work, session, T.LOST_REQUEUE, reason=reason, facts=facts)
     else:

@@ -56,9 +56,13 @@ def _changed(
     facts = dict(pend.facts)
     nodes, candidates = snapshot.to_plain(pend.nodes), snapshot.to_plain(pend.candidates)
     is_new_headline = known is None or known.reason != pend.reason
-    if known is not None and not is_new_headline:
-        if (known.facts, known.nodes, known.candidates) == (facts, nodes, candidates):
-            return None
+    if known and (known.reason, known.facts, known.nodes, known.candidates) == (
+        pend.reason,
+        facts,
+        nodes,
+        candidates,
+    ):
+        return None
     if is_new_headline:
         before = known.reason if known else ""
         work.tell(

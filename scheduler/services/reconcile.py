@@ -45,7 +45,7 @@ def send_commands() -> None:
     """Send again what is not settled."""
     try:
         commands.send_due(clock.now())
-    except Exception as error:  # whatever a broker client raises: tried again at the next look
+    except Exception as error:  # noqa: BLE001 - whatever a broker client raises: tried again
         log.warning("commands were not sent: %s", error)
 
 

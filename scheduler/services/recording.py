@@ -14,8 +14,8 @@ import zlib
 
 from django.db.models import F
 
-from scheduler import models
 from scheduler import core as scheduler_core
+from scheduler import models
 from scheduler.core import decisions, snapshot
 from scheduler.selectors import snapshot as snapshots
 from scheduler.services import work as unit

@@ -99,5 +99,5 @@ def _refuse_elsewhere(node: models.Node, session: models.Session, report: messag
 def _acknowledge(node: models.Node, envelope: signing.Envelope) -> None:
     try:
         commands.acknowledge(node, boot=envelope.boot, seq=envelope.seq)
-    except Exception as error:  # whatever a broker client raises: the agent sends the report again
+    except Exception as error:  # noqa: BLE001 - whatever a broker client raises: it is sent again
         log.warning("report of %s was not acknowledged: %s", node.name, error)

@@ -63,7 +63,7 @@ def _start_failed(
     columns: dict[str, Any] = {"dispatch_failures": failures}
     if failures >= DISPATCH_TRIES:
         columns["is_held"] = True
-    facts = {"node": node.name, "error": report.error, "tries": failures}
+    facts = {"node_name": node.name, "error": report.error, "tries": failures}
     commands.settle_all(session, "start-failed", now=work.now)
     transitions.transition_session(
         work, session, T.DISPATCH_UNDONE, reason="start-failed", columns=columns, facts=facts
@@ -127,7 +127,7 @@ def _stop_failed(
     work: unit.Work, session: models.Session, node: models.Node, report: messages.StopFailed
 ) -> None:
     columns = {"stop_failed_since_start": True}
-    facts = {"node": node.name, "why": report.reason, "running": len(report.running)}
+    facts = {"node_name": node.name, "why": report.reason, "running": len(report.running)}
     if session.state == S.STOPPING:
         transitions.transition_session(
             work, session, T.ASKED_UNDONE, reason="stop-failed", columns=columns, facts=facts
@@ -167,7 +167,7 @@ def _resume_failed(
     work: unit.Work, session: models.Session, node: models.Node, report: messages.ResumeFailed
 ) -> None:
     if session.state == S.SCHEDULED and session.is_resume:
-        facts = {"node": node.name, "error": report.error}
+        facts = {"node_name": node.name, "error": report.error}
         transitions.transition_session(work, session, T.RESUME_UNDONE, reason="resume-failed", facts=facts)
 
 

@@ -14,9 +14,8 @@ import uuid
 from typing import Any
 
 from scheduler import errors, models
-from scheduler.core import entities, states
+from scheduler.core import entities, states, units
 from scheduler.core import errors as core_errors
-from scheduler.core import units
 from scheduler.selectors import permissions
 from scheduler.services import actors, priorities
 from scheduler.services import work as unit
@@ -125,7 +124,8 @@ def check(actor: actors.Actor, request: SubmitRequest) -> Checked:
     columns = _columns(actor.user, request, group=group, queue=queue, found=found)
     dependencies = _dependencies(actor.user, request, found)
     found.raise_if_any()
-    assert group is not None and queue is not None
+    assert group is not None
+    assert queue is not None
     return Checked(actor.user, group, queue, columns, dependencies)
 
 

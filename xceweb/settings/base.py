@@ -148,7 +148,9 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 3600,
     "socket_timeout": 5,
     "socket_connect_timeout": 2,
-    "retry_on_timeout": True,
+    # A publish that cannot be made fails at once: whatever a bell announces is found by looking, too (RELIABILITY C8).
+    "max_retries": 0,
+    "interval_start": 0,
 }
 CELERY_TASK_SERIALIZER = "json"
 CELERY_RESULT_SERIALIZER = "json"
