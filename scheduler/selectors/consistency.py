@@ -123,7 +123,7 @@ def _events() -> Iterator[str]:
     counts = models.Event.objects.aggregate(count=Count("number"), last=Max("number"))
     counter = models.EventCounter.objects.get(pk=1)
     if (counts["last"] or 0) != counter.last or counts["count"] != counter.last:
-        yield f"the event counter is at {counter.last}; there are {counts['count']} events, the last is {counts['last']}"
+        yield f"the event counter is at {counter.last}; {counts['count']} events, the last is {counts['last']}"
 
 
 def _outcomes() -> Iterator[str]:
