@@ -148,9 +148,9 @@ def _fragmented(facts: Plain, short: Mapping[str, int], kinds: Kinds) -> str:
 
 _WITH_AMOUNTS: Mapping[decisions.PendReason, Callable[[Plain, Kinds], str]] = {
     _R.NEVER_FITS: _never_fits,
-    _R.EXCEEDS_OWNER_LIMIT: _exceeds("your"),
+    _R.EXCEEDS_OWNER_LIMIT: _exceeds("its owner's"),
     _R.EXCEEDS_QUEUE_LIMIT: _exceeds("the queue's"),
-    _R.OWNER_LIMIT: _used_up("your"),
+    _R.OWNER_LIMIT: _used_up("its owner's"),
     _R.QUEUE_LIMIT: _used_up("the queue's"),
     _R.NO_RESOURCES: _no_resources,
 }
