@@ -107,6 +107,14 @@ def running(data_dir: pathlib.Path, *options: str, environ: dict[str, str] | Non
         yield stack
     finally:
         stack.stop()
+        _end_sessions(data_dir)
+
+
+def _end_sessions(data_dir: pathlib.Path) -> None:
+    """End the sessions that outlive their stack, as they should, once its data directory is of no more use."""
+    for pid in processes_about(data_dir):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def until(look: Callable[[], Any], *, what: str, deadline_s: float = 60) -> Any:

@@ -135,11 +135,15 @@ def beat(ground: Ground) -> Service:
         *("-m", "celery", "-A", "xceweb.celery:app", "beat"),
         *("--schedule", str(schedule), "--pidfile", "", "--loglevel", "WARNING"),
     ]
-    return Service("beat", ground.program("beat", *argv, ready=lambda: True))
+    return Service("beat", ground.program("beat", *argv, ready=lambda: _any(schedule)))
 
 
 def agent(ground: Ground, *, node: str) -> Service:
-    """Describe the agent of one node of this machine; it knows the broker and its own key alone."""
+    """
+    Describe the agent of one node of this machine; it knows the broker and its own key alone.
+
+    Its gate is its journal: written once key, state directory and lock are in order.
+    """
     home, broker = ground.directory.agents / node, ground.env["BROKER_URL"]
     argv = [
         *("-m", "scheduler.agent", "--node", node, "--broker", broker),
@@ -147,8 +151,15 @@ def agent(ground: Ground, *, node: str) -> Service:
     ]
     name = f"agent-{node}"
     env = base_environment(ground.directory)
-    program = Program(python(*argv), env, ground.directory.log(name), ground.account, lambda: True)
+    program = Program(
+        python(*argv), env, ground.directory.log(name), ground.account, (home / "state" / "journal").exists
+    )
     return Service(name, program)
+
+
+def _any(path: pathlib.Path) -> bool:
+    """Say whether a file exists, by this name or with an ending that the database module adds."""
+    return any(path.parent.glob(f"{path.name}*"))
 
 
 def answers_ok(port: int, path: str) -> bool:
