@@ -83,7 +83,7 @@ def seal(body: messages.Message, *, key: NodeKey, direction: Direction, boot: st
     """
     content: dict[str, Any] = {"v": messages.VERSION, "key": key.key_id, "dir": direction, "boot": boot}
     content |= {"seq": seq, "body": codec.encode(body)}
-    _check_header(content)
+    _check_header(content | {"sig": ""})
     _check_direction(body, direction)
     text = _canonical(content | {"sig": _signature(content, key)})
     _check_size(text)
@@ -165,7 +165,7 @@ def _refuse(_: str) -> NoReturn:
 
 
 def _check_header(content: Mapping[str, Any]) -> None:
-    if content.keys() | {"sig"} != _FIELDS.keys():
+    if content.keys() != _FIELDS.keys():
         raise errors.ProtocolError("malformed", "the envelope lacks a field or has one too many")
     if any(type(value) is not _FIELDS[name] for name, value in content.items()):
         raise errors.ProtocolError("malformed", "a field of the envelope has a wrong type")
