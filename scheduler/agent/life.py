@@ -250,7 +250,7 @@ class Life:
             return
         report = accounting.conclude(self.run, self._dir, usage=self._usage, cause=cause)
         command_id = self.run.stop.command_id if self.run.stop else self._command_id
-        self._report(self.tail())
+        self._means.memory.mention(self.tail())
         self._report(dataclasses.replace(report, command_id=command_id))
         shutil.rmtree(self._dir / "tmp", ignore_errors=True)
         self.leave()

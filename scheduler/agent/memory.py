@@ -18,7 +18,7 @@ Number = tuple[str, int]
 
 class Memory:
     """
-    Owns the journal; hands each new durable report to `on_report`.
+    Owns the journal; hands each new durable report to `on_report`, each passing one to `on_mention`.
 
     Attributes:
         book: what is known.
@@ -29,6 +29,7 @@ class Memory:
         self.book = book.Book()
         self.boot = boot
         self.on_report: Callable[[Number, messages.Report], None] = lambda number, report: None
+        self.on_mention: Callable[[messages.Report], None] = lambda report: None
         self._journal = file
         self._sequence = 0
 
@@ -57,6 +58,10 @@ class Memory:
         boot, seq = self.next_number()
         self.record({"kind": "report", "boot": boot, "seq": seq, "body": codec.encode(stamped)})
         self.on_report((boot, seq), stamped)
+
+    def mention(self, report: messages.Report) -> None:
+        """Send a report once; nobody has to remember or acknowledge it."""
+        self.on_mention(stamp(report))
 
     def repeat(self, answer: messages.Report) -> None:
         """Give an answer again: the very report while it waits, else a new one with the same content."""

@@ -32,6 +32,7 @@ class Outbox:
         self._pause_ms = pause_ms
         self._waits: dict[memory.Number, _Wait] = {}
         store.on_report = self._send_durable
+        store.on_mention = self.send_once
 
     def send_once(self, report: messages.Report) -> None:
         """Send a report that the next one of its kind replaces: hello, heartbeat, tail, page."""
