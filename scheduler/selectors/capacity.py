@@ -1,9 +1,9 @@
 """
 What nodes hold now, by kind: allocated, releasing, reserved, free, drained; devices one by one.
 
-*Releasing* are slots of sessions that are being stopped, as far as their stop frees them. A node that is not ready has
-nothing free: what nobody holds there counts as drained. Public functions are internal to pages: their callers choose
-nodes of groups that the viewer may see.
+*Releasing* are slots of sessions that are being stopped, as far as their stop frees them. A node that is not
+ready has nothing free: what nobody holds there counts as drained. Public functions are internal to pages:
+their callers choose nodes of groups that the viewer may see.
 """
 
 from __future__ import annotations

@@ -111,6 +111,17 @@ def of_session(session: models.Session, *, limit: int = 200) -> list[Entry]:
     return _entries(rows)[::-1]
 
 
+def of_decision(decision: models.Decision, *, limit: int = 200) -> list[Entry]:
+    """Return the entries that name a decision, oldest first. Internal: the caller judges each."""
+    return _entries(models.Event.objects.filter(decision=decision).order_by("number")[:limit])
+
+
+def of_node(node: models.Node, *, limit: int = 30) -> list[Entry]:
+    """Return the newest entries about a node itself, oldest first. Internal: the caller has checked its group."""
+    rows = models.Event.objects.filter(node=node, session=None).order_by("-number")[:limit]
+    return _entries(rows)[::-1]
+
+
 def seen(
     rights: Rights, entries: Iterable[Entry], *, wanted: Callable[[Entry], bool] = lambda entry: True
 ) -> list[tuple[Entry, permissions.Sight]]:

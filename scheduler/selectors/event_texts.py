@@ -37,7 +37,8 @@ _PLAIN = {
     "queue.changed": "has new rules",
     "queue.created": "was created",
     "group.created": "was created",
-    "node.created": "was added",
+    "node.added": "was added",
+    "node.enrolled": "has a key and may join",
     "node.joined": "joined",
     "node.hello": "reported in again",
     "node.silent": "is silent",
@@ -145,8 +146,8 @@ def _changed(entry: event_log.Entry, sees_all: bool) -> str:
 
 
 def _policy_changed(entry: event_log.Entry, sees_all: bool) -> str:
-    state = entry.data.get("preemption_state")
-    if state and "preemption_state" in entry.changed:
+    state = (entry.data.get("after") or {}).get("preemption_state")
+    if state:
         return f"has preemption **{state}**, set by **{_plain(entry.actor_name)}**"
     return f"has new rules{_by(entry, sees_all)}"
 

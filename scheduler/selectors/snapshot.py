@@ -39,7 +39,7 @@ def load_snapshot(group: models.ResourceGroup, *, round_number: int = 0) -> Load
         group: its policy version is read anew.
     """
     policy = models.PolicyVersion.objects.get(
-        pk=models.ResourceGroup.objects.values_list("policy_id").get(pk=group.pk)
+        pk=models.ResourceGroup.objects.values_list("policy_id", flat=True).get(pk=group.pk)
     )
     now = clock.now()
     reservations = _reservations(group, now=now)
@@ -52,7 +52,7 @@ def load_snapshot(group: models.ResourceGroup, *, round_number: int = 0) -> Load
         is_starting=policy.starting,
         nodes=nodes,
         queues=_queues(group),
-        owners=_owners({row.owner_id for row in rows}),
+        owners=owners({row.owner_id for row in rows}),
         sessions=_sessions(rows, now=now),
         reservations=reservations,
         edges=_edges([row.pk for row in rows]),
@@ -141,7 +141,8 @@ def _queues(group: models.ResourceGroup) -> tuple[entities.Queue, ...]:
     )
 
 
-def _owners(owner_ids: set[int]) -> tuple[entities.Owner, ...]:
+def owners(owner_ids: set[int]) -> tuple[entities.Owner, ...]:
+    """Return the core's values of some owners with their limits and use. Two queries."""
     rows = models.User.objects.filter(pk__in=owner_ids).select_related("policy").order_by("pk")
     used = _usage(
         models.OwnerUsage.objects.filter(owner__in=owner_ids).values_list("owner_id", "kind", "used")

@@ -1,12 +1,68 @@
-"""Error pages and health: the views that belong to no family."""
+"""Error pages, health and help: the views that belong to no family."""
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django import http, shortcuts
+from django.contrib.auth import decorators
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.views.decorators import http as methods
+
+from xceweb.common import design, pages, reasons
 
 
-def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+def csrf_failure(request: http.HttpRequest, reason: str = "") -> http.HttpResponse:
     """Say that the form was too old to be accepted, and how to go on."""
-    context = {"detail": "The form was too old or came from another site. Go back, reload the page and send it again."}
-    return render(request, "403.html", context, status=403)
+    detail = "The form was too old or came from another site. Go back, reload the page and send it again."
+    return shortcuts.render(request, "403.html", {"detail": detail}, status=403)
+
+
+def forbidden(request: http.HttpRequest, exception: Exception) -> http.HttpResponse:
+    """Show the page for what is seen, but not allowed."""
+    return shortcuts.render(request, "403.html", {}, status=403)
+
+
+def not_found(request: http.HttpRequest, exception: Exception) -> http.HttpResponse:
+    """Show the page for what is not there, or not for this reader: the two look alike."""
+    return shortcuts.render(request, "404.html", {}, status=404)
+
+
+@methods.require_safe
+@pages.page
+def help_reasons(request: http.HttpRequest) -> http.HttpResponse:
+    """Explain every reason."""
+    return pages.render(request, "help/reasons.html", {"parts": reasons.parts()}, section="help")
+
+
+@methods.require_safe
+@pages.page
+def help_design(request: http.HttpRequest) -> http.HttpResponse:
+    """Show every component once."""
+    return pages.render(request, "help/design.html", design.context(), section="help")
+
+
+@decorators.login_not_required
+@methods.require_safe
+def livez(request: http.HttpRequest) -> http.JsonResponse:
+    """Say that this process answers; asks nothing else."""
+    return http.JsonResponse({"status": "alive"})
+
+
+@decorators.login_not_required
+@methods.require_safe
+def readyz(request: http.HttpRequest) -> http.JsonResponse:
+    """Say whether pages can be served: the database answers and is migrated (200), or what is missing (503)."""
+    problem = _missing()
+    if problem:
+        return http.JsonResponse({"status": "not ready", "detail": problem}, status=503)
+    return http.JsonResponse({"status": "ready"})
+
+
+def _missing() -> str:
+    try:
+        connection.ensure_connection()
+        executor = MigrationExecutor(connection)
+        is_behind = bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    except DatabaseError:
+        return "the database does not answer"
+    return "the database is not migrated; run migrate" if is_behind else ""

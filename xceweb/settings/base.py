@@ -48,6 +48,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "xceweb.common.refusals.RefusalMiddleware",
 ]
 
 ROOT_URLCONF = "xceweb.urls"

@@ -1,0 +1,88 @@
+"""Nodes as one viewer may see them: by group, and one with its devices and sessions."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Mapping
+
+from django.db.models import Count, QuerySet
+
+from scheduler import errors, models
+from scheduler.selectors import capacity, permissions
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Device:
+    """One indexed device: its part of the capacity, and which session holds it or is promised it."""
+
+    kind: str
+    index: int
+    state: str
+    session_id: int | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Holding:
+    """What one session holds on a node."""
+
+    session: models.Session
+    slots: Mapping[str, int]
+    indices: Mapping[str, list[int]]
+
+
+def uses(viewer: models.User, *, group: models.ResourceGroup | None = None) -> list[capacity.NodeUse]:
+    """Return the use of the visible nodes (of one visible group), by name. Six queries at most."""
+    found = models.Node.objects.filter(group=group) if group else permissions.visible_nodes(viewer)
+    return capacity.of_nodes(found, viewer=viewer)
+
+
+def running(nodes: QuerySet[models.Node] | list[models.Node]) -> dict[int, int]:
+    """Return node id -> number of sessions that hold something there. One query."""
+    rows = models.Allocation.objects.filter(node__in=nodes).order_by()
+    return dict(rows.values_list("node_id").annotate(count=Count("pk")))
+
+
+def require(viewer: models.User, name: str) -> models.Node:
+    """
+    Return a node by name.
+
+    Raises:
+        NotVisible: there is none in the groups that the viewer may see.
+    """
+    rows = permissions.visible_nodes(viewer).select_related("group", "group__policy", "agent")
+    node = rows.filter(name=name).first()
+    if node is None:
+        raise errors.NotVisible("There is no such node, or you may not see it.")
+    return node
+
+
+def last_report(node: models.Node) -> datetime.datetime | None:
+    """Return when the node's agent last spoke, None before its first report."""
+    agent = getattr(node, "agent", None)
+    return agent.last_report_at if agent else None
+
+
+def devices(node: models.Node) -> list[Device]:
+    """Return the node's devices by kind and index. One query."""
+    rows = node.devices.select_related("session", "reservation").order_by("kind", "index")
+    return [_device(row, node.state) for row in rows]
+
+
+def _device(row: models.NodeDevice, node_state: str) -> Device:
+    if row.session is not None:
+        is_leaving = row.session.state in capacity.BEING_STOPPED
+        return Device(row.kind, row.index, "releasing" if is_leaving else "allocated", row.session_id)
+    if row.reservation is not None:
+        return Device(row.kind, row.index, "reserved", row.reservation.session_id)
+    return Device(row.kind, row.index, "free" if node_state == "ready" else "drained", None)
+
+
+def holdings(node: models.Node) -> list[Holding]:
+    """Return what each session holds on the node, oldest first. One query."""
+    rows = node.allocations.select_related("session__queue", "session__owner", "session__group").order_by(
+        "since"
+    )
+    return [
+        Holding(row.session, row.slots or row.full_slots, row.indices or row.full_indices) for row in rows
+    ]

@@ -1,0 +1,35 @@
+"""Reads of what a decision points at: the stored snapshot of its round, in its plain form. Internal to pages."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler import models
+
+
+def plain_snapshot(decision: models.Decision) -> dict[str, Any] | None:
+    """Return the snapshot that a decision was made from, None where it is no longer kept. One query."""
+    stored = models.Round.objects.values_list("snapshot", flat=True).get(pk=decision.round_id)
+    return json.loads(zlib.decompress(bytes(stored))) if stored else None
+
+
+def device_holders(view: Mapping[str, Any], node_id: int, kind: str) -> list[int | None]:
+    """
+    Return who held each device of a kind on a node then, in the order of indices.
+
+    Returns:
+        A session id, 0 for a device drawn for a reservation, None for a free one; empty without such devices.
+    """
+    node = next((row for row in view["nodes"] if row["id"] == node_id), None)
+    indices = list(node["devices"].get(kind, ())) if node else []
+    holders: dict[int, int] = {}
+    for held in (row for row in view["reservations"] if row["node_id"] == node_id):
+        holders.update(dict.fromkeys(held["indices"].get(kind, ()), 0))
+    for session in view["sessions"]:
+        for held in session["allocations"]:
+            if held["node_id"] == node_id:
+                holders.update(dict.fromkeys(held["indices"].get(kind, ()), session["id"]))
+    return [holders.get(index) for index in indices]

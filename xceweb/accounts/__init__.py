@@ -1,0 +1,1 @@
+"""Signing in and out. The user model itself is the scheduler's."""

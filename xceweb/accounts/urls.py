@@ -1,0 +1,16 @@
+"""Addresses of signing in and out."""
+
+from __future__ import annotations
+
+from django.contrib.auth import views
+from django.urls import path
+
+app_name = "accounts"
+urlpatterns = [
+    path(
+        "login/",
+        views.LoginView.as_view(template_name="accounts/login.html", redirect_authenticated_user=True),
+        name="login",
+    ),
+    path("logout/", views.LogoutView.as_view(), name="logout"),
+]

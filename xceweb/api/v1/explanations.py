@@ -1,0 +1,109 @@
+"""JSON twins of the explaining pages: the same sight, the same sentences, the same record."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django import http
+from django.views.decorators import http as methods
+
+from scheduler import models
+from scheduler.selectors import decisions, explanations, permissions
+from xceweb.dashboard.contexts import session_page, session_seen
+
+
+@methods.require_safe
+def session_explanation(request: http.HttpRequest, public_id: uuid.UUID) -> http.JsonResponse:
+    """Say why a session is as it is."""
+    session = permissions.require_session(request.user, public_id)
+    seen = session_seen.look(request.user, session)
+    why = session_page.why(seen)
+    return http.JsonResponse(
+        {
+            "session": session.public_id,
+            "state": session.state,
+            "result": session.result,
+            "queue": session.queue.slug,
+            "group": session.group.slug,
+            "kind": why["kind"],
+            "sentence": _plain(why["sentence"]),
+            "note": _plain(why.get("note", "")),
+            **_reason(seen, why),
+        }
+    )
+
+
+def _plain(text: str) -> str:
+    return text.replace("**", "")
+
+
+def _reason(seen: session_seen.Seen, why: dict[str, Any]) -> dict[str, Any]:
+    if why["kind"] == "pending":
+        row = explanations.pend_reason(seen.session)
+        return {"reason": why["code"], "facts": row.facts if row else {}, "since": why["since"]}
+    if why["kind"] == "preempted":
+        victim = seen.stops[0]
+        return {
+            "decision": victim.decision.public_id,
+            "axis": victim.axis,
+            "own_value": victim.own_value,
+            "preemptor_value": victim.preemptor_value,
+            "mode": victim.mode,
+            "policy_version": victim.decision.round.policy.version,
+            "outcome": why["outcome"]["state"],
+        }
+    return {}
+
+
+@methods.require_safe
+def decision_record(request: http.HttpRequest, public_id: uuid.UUID) -> http.JsonResponse:
+    """Return a decision's record with public ids; sessions that the viewer may not see keep their numbers only."""
+    row = decisions.require(request.user, public_id)
+    ids = {row.session_id, *(one["session_id"] for one in row.record["candidates"])}
+    others = explanations.others(request.user, ids)
+    names = explanations.node_names(explanations.node_ids(row.record["candidates"], row.record["nodes"]))
+    return http.JsonResponse(
+        {
+            "decision": row.public_id,
+            "number": row.pk,
+            "at": row.at,
+            "round": row.round.number,
+            "core_version": row.round.core_version,
+            "snapshot_digest": row.round.digest,
+            "group": row.group.slug,
+            "kind": row.kind,
+            "axis": row.axis,
+            "policy_name": row.policy_name,
+            "policy_version": row.round.policy.version,
+            "outcome": decisions.outcome_of(row),
+            "node": row.node.name,
+            "slots": row.record["slots"],
+            "preemptor": _who(others.get(row.session_id)) | {"value": row.preemptor_value},
+            "victims": [_victim(row, one, others) for one in row.record["victims"]],
+            "candidates": [_candidate(one, others, names) for one in row.record["candidates"]],
+            "nodes": [{**one, "node": names.get(one["node_id"])} for one in map(dict, row.record["nodes"])],
+        }
+    )
+
+
+def _who(other: explanations.Other | None) -> dict[str, Any]:
+    if other is None or not other.is_named:
+        return {"session": None, "queue": other.session.queue.slug if other else None}
+    return {"session": other.session.public_id, "queue": other.session.queue.slug}
+
+
+def _victim(
+    row: models.Decision, one: dict[str, Any], others: dict[int, explanations.Other]
+) -> dict[str, Any]:
+    kept = ("action", "mode", "signal", "grace_s", "own_value", "frees")
+    return _who(others.get(one["session_id"])) | {name: one[name] for name in kept}
+
+
+def _candidate(
+    one: dict[str, Any], others: dict[int, explanations.Other], names: dict[int, str]
+) -> dict[str, Any]:
+    other = others.get(one["session_id"])
+    facts = one["facts"] if other is not None and other.is_named else {}
+    nodes = [names.get(pk) for pk in one["node_ids"]]
+    return _who(other) | {"verdict": one["verdict"], "facts": facts, "nodes": nodes}

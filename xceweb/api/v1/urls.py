@@ -1,0 +1,15 @@
+"""Addresses of version 1."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from xceweb.api.v1 import explanations
+
+app_name = "api"
+urlpatterns = [
+    path(
+        "sessions/<uuid:public_id>/explanation", explanations.session_explanation, name="session-explanation"
+    ),
+    path("decisions/<uuid:public_id>", explanations.decision_record, name="decision-record"),
+]

@@ -1,0 +1,1 @@
+"""Pages on which rules are set: a group's preemption switch and policy."""

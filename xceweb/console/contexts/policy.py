@@ -1,0 +1,152 @@
+"""The policy tab of a group: switch, rules, history, and the difference when somebody was faster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import urls
+
+from scheduler import models
+from scheduler.selectors import capacity, permissions, policies
+from xceweb.console import policy_form
+from xceweb.dashboard.contexts import capacity as capacity_context
+from xceweb.dashboard.contexts import group_page
+
+
+def load(
+    viewer: models.User,
+    group: models.ResourceGroup,
+    form: policy_form.PolicyForm,
+    *,
+    with_history: bool = True,
+) -> dict[str, Any]:
+    """Return the context of ``console/group_policy.html``."""
+    current = policies.current(group)
+    group.policy = current
+    can_change = permissions.can_change_policy(viewer, group)
+    uses = capacity.of_nodes(models.Node.objects.filter(group=group), viewer=viewer) if with_history else []
+    summary = capacity_context.summary(uses) if with_history else ""
+    return {
+        **group_page.head(group, summary=summary, current="policy"),
+        "policy": _policy(current),
+        "can_change": can_change,
+        "can_preview": permissions.can_preview(viewer, group),
+        "form": form,
+        "rules": [_rule(form, name, current) for name in policy_form.FIRST],
+        "more_rules": [
+            _rule(form, name, current) for name in policy_form.TEXTS if name not in policy_form.FIRST
+        ],
+        "preview": None,
+        "conflict": None,
+        "history": _history(group, current) if with_history else [],
+        "history_more": None,
+    }
+
+
+def _policy(row: models.PolicyVersion) -> dict[str, Any]:
+    return {
+        "version": row.version,
+        "state": row.preemption_state,
+        "set_by": row.created_by_name,
+        "set_at": row.created_at,
+        "is_default": row.version == 1,
+    }
+
+
+def _rule(form: policy_form.PolicyForm, name: str, current: models.PolicyVersion) -> dict[str, Any]:
+    label, effect, suffix = policy_form.TEXTS[name]
+    field = form[name]
+    in_force = policy_form.values(current)[name]
+    widget = field.field.widget
+    widget.attrs |= {"data-in-force": "" if in_force is None else str(in_force)}
+    widget.attrs |= {"aria-describedby": f"{field.auto_id}_helptext"}
+    return {
+        "field": field,
+        "label": label,
+        "effect": effect,
+        "origin": f"In force: {policy_form.text(name, getattr(current, name))}",
+        "is_changed": str(field.value() or "") != str(in_force or ""),
+        "suffix": suffix,
+        "in_force": in_force,
+    }
+
+
+def _history(group: models.ResourceGroup, current: models.PolicyVersion) -> list[dict[str, Any]]:
+    return [_version(group, change, current) for change in policies.history(group)]
+
+
+def _version(
+    group: models.ResourceGroup, change: policies.Change, current: models.PolicyVersion
+) -> dict[str, Any]:
+    row, switch = change.row, change.rules.get("preemption_state", ("", ""))
+    may_undo = row.version == current.version and bool(change.rules)
+    return {
+        "version": row.version,
+        "at": row.created_at,
+        "who": row.created_by_name,
+        "from_state": switch[0],
+        "to_state": switch[1],
+        "changes": [_told(name, pair) for name, pair in change.rules.items() if name != "preemption_state"],
+        "reason": row.reason,
+        "undo_url": urls.reverse("console:group-policy-undo", args=[group.slug, row.version])
+        if may_undo
+        else "",
+    }
+
+
+def _told(name: str, pair: tuple[Any, Any]) -> str:
+    before, after = (policy_form.text(name, value) for value in pair)
+    return f"{_label(name)}: {before} to {after}"
+
+
+def _label(name: str) -> str:
+    return policy_form.TEXTS[name][0] if name in policy_form.TEXTS else "Preemption"
+
+
+def conflicting(
+    viewer: models.User, group: models.ResourceGroup, form: policy_form.PolicyForm
+) -> dict[str, Any]:
+    """
+    Return the page after somebody was faster: nothing was saved, and the form now stands on the newer
+    version.
+
+    Where the two changes do not collide the sent values stay in the form; where they do, both are shown.
+    """
+    base, mine, theirs = form.current, form.changes(), policies.current(group)
+    changed = policies.difference(base, theirs)
+    merged = {
+        **policy_form.values(theirs),
+        **{name: form.data.get(name, "") for name in mine if name not in changed},
+    }
+    renewed = policy_form.PolicyForm(theirs)
+    renewed.initial |= merged | {"version": theirs.version, "reason": form.data.get("reason", "")}
+    return {**load(viewer, group, renewed), "conflict": _conflict(base, theirs, (mine, changed))}
+
+
+def _conflict(
+    base: models.PolicyVersion,
+    theirs: models.PolicyVersion,
+    both: tuple[dict[str, Any], dict[str, tuple[Any, Any]]],
+) -> dict[str, Any]:
+    mine, changed = both
+    names = [name for name in policy_form.RULES if name in mine or name in changed]
+    return {
+        "by": theirs.created_by_name,
+        "at": theirs.created_at,
+        "reason": theirs.reason,
+        "version": theirs.version,
+        "rows": [_conflict_row(name, (base, theirs), mine) for name in names],
+    }
+
+
+def _conflict_row(
+    name: str, rows: tuple[models.PolicyVersion, models.PolicyVersion], mine: dict[str, Any]
+) -> dict[str, Any]:
+    base, theirs = (getattr(row, name) for row in rows)
+    return {
+        "label": _label(name),
+        "before": policy_form.text(name, base),
+        "theirs": policy_form.text(name, theirs),
+        "mine": policy_form.text(name, mine[name]) if name in mine else "as before",
+        "is_conflict": name in mine and theirs != base and mine[name] != theirs,
+    }

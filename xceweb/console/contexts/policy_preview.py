@@ -1,0 +1,180 @@
+"""Who would be stopped now, for whom, what is lost and gained, and who is protected: the preview in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import urls
+
+from scheduler import models
+from scheduler.core import explain
+from scheduler.selectors import explanations, preview, slot_kinds
+from xceweb.common import wording
+from xceweb.console import policy_form
+from xceweb.dashboard.contexts import words
+
+_MOST = 10
+_THEN = {
+    "suspend": "suspended, goes on later",
+    "reschedule": "back to the queue",
+    "terminate": "ends",
+}
+Others = dict[int, explanations.Other]
+
+
+def load(viewer: models.User, form: policy_form.PolicyForm, found: preview.Preview) -> dict[str, Any]:
+    """Return the context of ``console/_preview.html`` for one hypothetical round."""
+    kinds = slot_kinds.load()
+    ids = {one.session.pk for one in found.victims} | {one.session.pk for one in found.starts}
+    others = explanations.others(viewer, ids)
+    plans = [_plan(start, found, (others, kinds)) for start in found.starts[:_MOST]]
+    state = form["preemption_state"].value()
+    return {
+        "round": found.round_number,
+        "at": found.computed_at,
+        "sentence": _sentence(found, state),
+        "note": _note(found, state),
+        "figures": _figures(found),
+        "stops": len(found.victims) if state == "on" else 0,
+        "confirm_label": _confirm(found, form),
+        "warnings": _warnings(form),
+        "told": _told(found, state),
+        "plans": plans,
+        "more": _more(len(found.starts) - _MOST),
+        "protected": [_protected(verdict, count) for verdict, count in _by_count(found.protected)],
+        "untouched": None,
+        "exposure": [],
+    }
+
+
+def refused(text: str) -> dict[str, Any]:
+    """Return a preview that says why there is none."""
+    return {"sentence": f"There is no preview: {text}", "note": "", "stops": 0, "plans": [], "figures": []}
+
+
+def _sentence(found: preview.Preview, state: str) -> str:
+    stops, starts = len(found.victims), len(found.starts)
+    if state == "off":
+        return "Off: **nobody** is stopped. What is being stopped is taken back where that is still possible."
+    if not stops:
+        return f"{_state(state)}: **nobody** would be stopped now."
+    told = f"**{words.count(stops, 'session')}** so that **{words.count(starts, 'session')}** can start"
+    if state == "shadow":
+        return f"Shadow: it would record that it would have stopped {told}. **Nobody** is stopped."
+    return f"On: the next round would stop {told}."
+
+
+def _state(state: str) -> str:
+    return "On" if state == "on" else "Shadow"
+
+
+def _note(found: preview.Preview, state: str) -> str:
+    if state == "off" and found.victims:
+        return f"With preemption on it would stop **{words.count(len(found.victims), 'session')}** now."
+    return ""
+
+
+def _figures(found: preview.Preview) -> list[dict[str, str]]:
+    lost = sum(one.ran_s for one in found.victims if one.mode != "suspend")
+    waited = max((one.waited_s for one in found.starts), default=0)
+    return [
+        _figure(str(len(found.victims)), "sessions would stop", "cost" if found.victims else ""),
+        _figure(str(len(found.starts)), "sessions would start", "gain" if found.starts else ""),
+        _figure(wording.duration(lost * wording.MICROSECONDS), "of running at risk", "cost" if lost else ""),
+        _figure(wording.duration(waited * wording.MICROSECONDS), "longest wait ended", ""),
+    ]
+
+
+def _figure(value: str, label: str, tone: str) -> dict[str, str]:
+    return {"value": value, "unit": "", "label": label, "tone": tone}
+
+
+def _confirm(found: preview.Preview, form: policy_form.PolicyForm) -> str:
+    state, stops = form["preemption_state"].value(), len(found.victims)
+    was = form.current.preemption_state
+    if state == "on" and stops:
+        verb = "Turn on" if was != "on" else "Save"
+        return f"{verb} and stop {words.count(stops, 'session')}"
+    if state != was:
+        return {"on": "Turn on", "shadow": "Switch to shadow", "off": "Turn off"}[state]
+    return "Save the policy"
+
+
+def _warnings(form: policy_form.PolicyForm) -> list[str]:
+    found = []
+    if (
+        form["preemption_mode"].value() == "suspend"
+        and not str(form["suspend_releases"].value() or "").strip()
+    ):
+        found.append(_KEEPS_MEMORY)
+    if form["preemption_mode"].value() == "terminate" and form["preemption_state"].value() == "on":
+        found.append("Victims **end** and do not start again by themselves.")
+    return found
+
+
+_KEEPS_MEMORY = (
+    "A suspended process **keeps its memory and device memory**. Leave mem and cuda.device out of what a suspend "
+    "releases, unless the programs free them."
+)
+
+
+def _told(found: preview.Preview, state: str) -> str:
+    owners = {one.session.owner_id for one in found.victims}
+    if state != "on" or not owners:
+        return ""
+    who = "person sees" if len(owners) == 1 else "people see"
+    return f"**{len(owners)}** {who} the reason on their sessions' pages."
+
+
+def _plan(
+    start: preview.PreviewStart, found: preview.Preview, known: tuple[Others, dict[str, slot_kinds.Kind]]
+) -> dict[str, Any]:
+    others, kinds = known
+    row = start.session
+    other = others.get(row.pk)
+    victims = [one for one in found.victims if one.preemptor.pk == row.pk]
+    return {
+        **words.shown(other),
+        "who": f"{row.owner.get_username()}, queue {row.queue.slug}"
+        if other and other.is_named
+        else f"queue {row.queue.slug}",
+        "need": f"needs {wording.slots(slot_kinds.amounts(row.slots, kinds))} on {start.node}",
+        "gain": f"starts after {wording.duration(start.waited_s * wording.MICROSECONDS)}",
+        "waited": "of waiting",
+        "victims": [_victim(one, others, kinds) for one in victims],
+    }
+
+
+def _victim(one: preview.PreviewVictim, others: Others, kinds: dict[str, slot_kinds.Kind]) -> dict[str, Any]:
+    other = others.get(one.session.pk)
+    is_kept = one.mode == "suspend"
+    return {
+        **words.shown(other),
+        "owner": one.session.owner.get_username() if other and other.is_named else "",
+        "queue": one.session.queue.slug,
+        "value": f"{one.own_value} below {one.preemptor_value}",
+        "slots": slot_kinds.amounts(one.slots, kinds),
+        "had_run_s": one.ran_s,
+        "lost": "nothing" if is_kept else wording.duration(one.ran_s * wording.MICROSECONDS),
+        "then": _THEN[one.mode],
+    }
+
+
+def _more(count: int) -> str:
+    return f"And {words.count(count, 'more session')} that would start." if count > 0 else ""
+
+
+def _by_count(counts: dict[str, int]) -> Iterable[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _protected(verdict: str, count: int) -> dict[str, Any]:
+    text = explain.verdict_text(verdict, {}).partition(":")[0]
+    return {
+        "label": text[:1].upper() + text[1:],
+        "help_url": f"{urls.reverse('help:reasons')}#{verdict}",
+        "count": count,
+        "slots": {},
+        "example": "",
+    }

@@ -1,0 +1,14 @@
+"""Addresses of the console."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from xceweb.console.views import policy
+
+app_name = "console"
+urlpatterns = [
+    path("groups/<slug:slug>/policy/", policy.group_policy, name="group-policy"),
+    path("groups/<slug:slug>/policy/preview/", policy.group_policy_preview, name="group-policy-preview"),
+    path("groups/<slug:slug>/policy/undo/<int:version>/", policy.group_policy_undo, name="group-policy-undo"),
+]

@@ -1,0 +1,109 @@
+"""The switch and the rules of a group: see, preview, change, undo."""
+
+from __future__ import annotations
+
+from django import http, shortcuts
+from django.contrib import messages
+from django.views.decorators import http as methods
+
+from scheduler import errors, models
+from scheduler.selectors import permissions, preview
+from scheduler.selectors import policies as versions
+from scheduler.services import actors, policies
+from xceweb.common import pages
+from xceweb.console import policy_form
+from xceweb.console.contexts import policy as context
+from xceweb.console.contexts import policy_preview
+
+
+@methods.require_http_methods(["GET", "HEAD", "POST"])
+@pages.page
+def group_policy(request: http.HttpRequest, slug: str) -> http.HttpResponse:
+    """Show a group's rules; a manager's POST puts new ones into force, if nobody was faster."""
+    group = permissions.require_group(request.user, slug)
+    if request.method != "POST":
+        form = policy_form.PolicyForm(versions.current(group))
+        return _page(request, group, context.load(request.user, group, form))
+    permissions.require(permissions.can_change_policy(request.user, group), f"change the rules of {slug}")
+    return _change(request, group)
+
+
+def _change(request: http.HttpRequest, group: models.ResourceGroup) -> http.HttpResponse:
+    form = policy_form.PolicyForm(_base(request, group), request.POST)
+    if not form.is_valid():
+        return _page(request, group, context.load(request.user, group, form), status=422)
+    try:
+        row = policies.change_policy(
+            _actor(request),
+            group,
+            changes=form.changes(),
+            reason=form.cleaned_data["reason"],
+            expected_version=form.cleaned_data["version"],
+        )
+    except errors.Conflict:
+        return _page(request, group, context.conflicting(request.user, group, form), status=409)
+    except errors.Refusal as refusal:
+        form.add_refusal(refusal)
+        return _page(request, group, context.load(request.user, group, form), status=422)
+    messages.success(request, f"Version {row.version} is in force: preemption is {row.preemption_state}.")
+    return shortcuts.redirect("console:group-policy", group.slug)
+
+
+def _base(request: http.HttpRequest, group: models.ResourceGroup) -> models.PolicyVersion:
+    """Return the version from which the sent form was made; changes are told against it, not against a newer one."""
+    text = request.POST.get("version", "")
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    return versions.version(group, number) or versions.current(group)
+
+
+def _page(
+    request: http.HttpRequest, group: models.ResourceGroup, values: dict[str, object], *, status: int = 200
+) -> http.HttpResponse:
+    crumbs = [(group.slug, values["tabs"][0]["url"]), ("Policy", "")]
+    section = f"group:{group.slug}"
+    return pages.render(
+        request, "console/group_policy.html", values, section=section, crumbs=crumbs, status=status
+    )
+
+
+def _actor(request: http.HttpRequest) -> actors.Actor:
+    return actors.of_user(request.user, request_id=request.request_id)
+
+
+@methods.require_POST
+def group_policy_preview(request: http.HttpRequest, slug: str) -> http.HttpResponse:
+    """Answer who would be stopped now under the rules of the form; writes nothing."""
+    group = permissions.require_group(request.user, slug)
+    permissions.require(permissions.can_preview(request.user, group), f"preview rules of {slug}")
+    form = policy_form.PolicyForm(_base(request, group), request.POST)
+    values = context.load(request.user, group, form, with_history=False)
+    try:
+        changes = form.changes() if form.is_valid() else {}
+        found = preview.preview_policy(request.user, group, changes)
+        values["preview"] = policy_preview.load(request.user, form, found)
+    except errors.Refusal as refusal:
+        values["preview"] = policy_preview.refused(str(refusal))
+    return shortcuts.render(request, "console/_preview.html", {**values, "is_answer": True})
+
+
+@methods.require_POST
+def group_policy_undo(request: http.HttpRequest, slug: str, version: int) -> http.HttpResponse:
+    """Go back from the version in force to the one before it, as a version of its own."""
+    group = permissions.require_group(request.user, slug)
+    permissions.require(permissions.can_change_policy(request.user, group), f"change the rules of {slug}")
+    before = versions.version(group, version - 1)
+    if before is None:
+        raise errors.NotVisible("There is no version to go back to.")
+    values = {name: getattr(before, name) for name in policy_form.RULES}
+    try:
+        policies.change_policy(
+            _actor(request),
+            group,
+            changes=values,
+            reason=f"undo of version {version}",
+            expected_version=version,
+        )
+        messages.success(request, f"Version {version} is undone.")
+    except errors.Refusal as refusal:
+        messages.error(request, str(refusal))
+    return shortcuts.redirect("console:group-policy", slug)

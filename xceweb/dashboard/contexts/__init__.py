@@ -1,0 +1,1 @@
+"""What each template gets: selectors' values with addresses and words. No queries here, no writes."""

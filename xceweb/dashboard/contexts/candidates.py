@@ -1,0 +1,59 @@
+"""Candidate victims with their verdicts, as the viewer may see them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from scheduler.core import explain
+from scheduler.selectors import explanations, slot_kinds
+from xceweb.dashboard.contexts import words
+
+Views = Iterable[Mapping[str, Any]]
+Others = Mapping[int, explanations.Other]
+
+
+def ids(views: Views) -> set[int]:
+    """Return the session ids of stored candidate views."""
+    return {int(view["session_id"]) for view in views}
+
+
+def row(
+    view: Mapping[str, Any], others: Others, *, axis: str, kinds: Mapping[str, slot_kinds.Kind]
+) -> dict[str, Any]:
+    """Return one candidate: who (as far as visible), the verdict in words, queue, value, size."""
+    other = others.get(int(view["session_id"]))
+    icon, css = words.verdict_icon(view["verdict"])
+    verdict, _, fact = explain.verdict_text(view["verdict"], view["facts"], axis=axis).partition(": ")
+    return {
+        **words.shown(other),
+        "icon": icon,
+        "css": css,
+        "is_selected": view["verdict"] == "selected",
+        "verdict": verdict[:1].upper() + verdict[1:],
+        "fact": words.bold(fact),
+        "queue": other.session.queue.slug if other else words.NOTHING,
+        "value": value(view, other, axis),
+        "slots": slot_kinds.amounts(other.session.slots, kinds) if other else {},
+    }
+
+
+def value(view: Mapping[str, Any], other: explanations.Other | None, axis: str) -> object:
+    """Return the compared number: as recorded, else (queue axis only) as it is now; others' own ranks stay hidden."""
+    recorded = view["facts"].get("own")
+    if recorded is not None and (axis == "queue" or other is None or other.is_named):
+        return recorded
+    if other is None or (axis == "owner" and not other.is_named):
+        return words.NOTHING
+    return other.session.priority if axis == "queue" else other.session.job_priority
+
+
+def by_node(
+    views: Views, others: Others, *, names: Mapping[int, str], axis: str, kinds: Mapping[str, slot_kinds.Kind]
+) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return node name -> its candidates, the chosen ones first; a multi-node session stands on its first node."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for view in sorted(views, key=lambda view: (view["verdict"] != "selected", view["session_id"])):
+        node = min((names.get(pk, "") for pk in view["node_ids"]), default="") or "no node"
+        groups.setdefault(node, []).append(row(view, others, axis=axis, kinds=kinds))
+    return sorted(groups.items())

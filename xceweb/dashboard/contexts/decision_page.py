@@ -1,0 +1,167 @@
+"""One decision, for ever: what was decided, who was stopped, by which rules, what became of it."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+from django import urls
+
+from scheduler import models
+from scheduler.core import decisions as core_decisions
+from scheduler.core import explain, wording
+from scheduler.selectors import decisions, event_log, event_texts, explanations, permissions, slot_kinds
+from xceweb.common import marks
+from xceweb.common import wording as texts
+from xceweb.dashboard.contexts import candidates, preemption_aftermath, preemption_rule, words
+
+Others = dict[int, explanations.Other]
+
+
+def load(viewer: models.User, row: models.Decision) -> dict[str, Any]:
+    """Return the context of ``dashboard/decision_detail.html``."""
+    kinds = slot_kinds.load()
+    stopped = [one["session_id"] for one in row.record["victims"]]
+    others = explanations.others(
+        viewer, {row.session_id, *stopped} | candidates.ids(row.record["candidates"])
+    )
+    outcome = decisions.outcome_of(row)
+    return {
+        "decision": _decision(row, kinds, outcome),
+        "facts": _facts(row),
+        "short": _short(row, kinds),
+        "victims": [_victim(row, one, (others, kinds)) for one in row.record["victims"]],
+        "candidates": _candidates(row, others, kinds),
+        "steps": _steps(viewer, row),
+        "outcome_sentence": "" if outcome == "shadow" else preemption_aftermath.outcome(row)["sentence"],
+        "proof": preemption_rule.proof(row),
+    }
+
+
+def _decision(row: models.Decision, kinds: dict[str, slot_kinds.Kind], outcome: str) -> dict[str, Any]:
+    policy = row.round.policy
+    return {
+        "number": row.pk,
+        "sentence": words.bold(explain.why_preempting(row.record, node=row.node.name, kinds=kinds)),
+        "note": _note(row),
+        "at": row.at,
+        "round": row.round.number,
+        "group": row.group.slug,
+        "axis": row.axis,
+        "policy_name": row.policy_name,
+        "policy_version": policy.version,
+        "policy_url": urls.reverse("console:group-policy", args=[row.group.slug]),
+        "node": row.node.name,
+        "is_shadow": row.kind == models.Decision.Kind.SHADOW,
+        "outcome": outcome,
+        "json_url": urls.reverse("api:decision-record", args=[row.public_id]),
+    }
+
+
+def _note(row: models.Decision) -> str:
+    session = row.session
+    value = "job priority" if row.axis == "owner" else "priority"
+    text = f"For a session of queue **{session.queue.slug}** with {value} **{row.preemptor_value}**."
+    count = getattr(row, "shadow", None)
+    if count is None:
+        return text
+    times = words.count(count.count, "time")
+    return (
+        f"{text} Shadow: nothing was stopped. It came up **{times}**, last at {count.last_at:%H:%M:%S} UTC."
+    )
+
+
+def _facts(row: models.Decision) -> list[dict[str, Any]]:
+    policy = row.round.policy
+    limit = policy.preemption_min_runtime
+    return [
+        words.fact("Preemption", f"**{policy.preemption_state}**"),
+        words.fact("Rules", f"version **{policy.version}** by {policy.created_by_name}", quote=policy.reason),
+        words.fact("Scope", policy.preemption_scope.replace("_", " ")),
+        words.fact("Order", policy.preemption_order.replace("-", " ")),
+        words.fact("Mode", policy.preemption_mode),
+        words.fact("Protected time", f"**{limit} s** after each start" if limit else "none"),
+    ]
+
+
+def _short(row: models.Decision, kinds: dict[str, slot_kinds.Kind]) -> list[dict[str, Any]]:
+    view = next((v for v in row.record["nodes"] if v["node_id"] == row.node_id), None)
+    if view is None:
+        return []
+    return [_kind(name, (view, row.record), kinds) for name in kinds if name in row.record["slots"]]
+
+
+def _kind(
+    name: str, what: tuple[dict[str, Any], dict[str, Any]], kinds: dict[str, slot_kinds.Kind]
+) -> dict[str, Any]:
+    view, record = what
+    freed = sum(one["frees"].get(name, 0) for one in record["victims"])
+    free, releasing = view["free"].get(name, 0), view["releasing"].get(name, 0)
+    return {
+        "kind": slot_kinds.of(name, kinds),
+        "asked": record["slots"][name],
+        "free": free,
+        "releasing": releasing,
+        "short": view["short"].get(name, 0),
+        "held": freed,
+        "after": free + releasing + freed,
+    }
+
+
+def _victim(
+    row: models.Decision, order: dict[str, Any], known: tuple[Others, dict[str, slot_kinds.Kind]]
+) -> dict[str, Any]:
+    others, kinds = known
+    other = others.get(order["session_id"])
+    stored = next((v for v in row.victims.all() if v.session_id == order["session_id"]), None)
+    fate = getattr(stored, "fate", None) if stored else None
+    return {
+        **words.shown(other),
+        "action": wording.ACTION[core_decisions.Action(order["action"])],
+        "signal": f"signal {order['signal']}" if order["signal"] else "",
+        "own": order["own_value"],
+        "theirs": row.preemptor_value,
+        "slots": slot_kinds.amounts(order["frees"], kinds),
+        "state": other.session.state if other else "",
+        "result": other.session.result if other else "",
+        "stopped_us": (fate.at - row.at) // datetime.timedelta(microseconds=1) if fate else None,
+        "lost": "nothing" if order["mode"] == "suspend" else "",
+    }
+
+
+def _candidates(row: models.Decision, others: Others, kinds: dict[str, slot_kinds.Kind]) -> dict[str, Any]:
+    views = row.record["candidates"]
+    names = explanations.node_names(explanations.node_ids(views))
+    groups = candidates.by_node(views, others, names=names, axis=row.axis, kinds=kinds)
+    shown = [
+        {
+            "name": name,
+            "text": words.count(len(found), "candidate"),
+            "candidates": [{**one, "had_run_s": None} for one in found],
+        }
+        for name, found in groups
+    ]
+    return {"nodes": shown, "value_label": "Own rank" if row.axis == "owner" else "Priority"}
+
+
+def _steps(viewer: models.User, row: models.Decision) -> list[dict[str, Any]]:
+    seen = event_log.seen(event_log.rights_of(viewer), decisions.entries(row))
+    found: list[dict[str, Any]] = []
+    for entry, sight in seen:
+        found.append(_step(entry, sight, found[-1]["at"] if found else None))
+    return found
+
+
+def _step(
+    entry: event_log.Entry, sight: permissions.Sight, before: datetime.datetime | None
+) -> dict[str, Any]:
+    icon, css = marks.event(entry.type)
+    return {
+        "at": entry.at,
+        "delay_us": texts.as_microseconds(entry.at - before) if before else None,
+        "icon": icon,
+        "css": css,
+        "what": event_texts.text(entry, sight).replace("**", ""),
+        "sub": "",
+        "url": "",
+    }

@@ -1,0 +1,216 @@
+"""The tabs of a session's page beside the explanation: time line, output, runs, facts."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+from django import urls
+
+from scheduler import models
+from scheduler.core import states
+from scheduler.selectors import event_log, event_texts, explanations, permissions
+from xceweb.common import marks, wording
+from xceweb.dashboard.contexts import session_seen, words
+
+_S = states.SessionState
+_LIVE = (_S.RUNNING.value, _S.PREEMPTED.value, _S.STOPPING.value, _S.TERMINATING.value)
+
+
+def timeline(seen: session_seen.Seen) -> dict[str, Any]:
+    """Return everything that happened to the session, with the time from each step to the next."""
+    return {"steps": steps(seen, seen.entries), "chart": None}
+
+
+def steps(seen: session_seen.Seen, entries: list[event_log.Entry]) -> list[dict[str, Any]]:
+    """Return events as steps of a time line, oldest first; with a summary only changes of state."""
+    shown = [entry for entry in entries if seen.is_open or "state" in entry.data or entry.type == _SUBMITTED]
+    before = [None, *shown[:-1]] if shown else []
+    return [_step(entry, previous, seen) for entry, previous in zip(shown, before, strict=True)]
+
+
+_SUBMITTED = "session.submitted"
+
+
+def _step(
+    entry: event_log.Entry, previous: event_log.Entry | None, seen: session_seen.Seen
+) -> dict[str, Any]:
+    icon, css = _look(entry)
+    text = event_texts.predicate(entry, seen.sight).replace("**", "")
+    return {
+        "at": entry.at,
+        "delay_us": wording.as_microseconds(entry.at - previous.at) if previous else None,
+        "icon": icon,
+        "css": css,
+        "what": text[:1].upper() + text[1:],
+        "sub": _sub(entry) if seen.is_open else "",
+        "url": _decision_url(entry) if seen.is_open else "",
+    }
+
+
+def _look(entry: event_log.Entry) -> tuple[str, str]:
+    state = entry.data.get("state")
+    if state:
+        return marks.session(str(state), str(entry.data.get("result", ""))).icon, f"i-{state}"
+    return marks.event(entry.type)
+
+
+def _sub(entry: event_log.Entry) -> str:
+    parts = [str(entry.data["text"])] if entry.data.get("text") else []
+    if entry.data.get("mode"):
+        parts.append(f"mode {entry.data['mode']}")
+    if entry.data.get("grace_s"):
+        parts.append(f"{entry.data['grace_s']} s from warning to kill")
+    if entry.actor_id is not None:
+        parts.append(f"by {entry.actor_name}")
+    return ", ".join(parts)
+
+
+def _decision_url(entry: event_log.Entry) -> str:
+    return urls.reverse("dashboard:decision-detail", args=[entry.decision]) if entry.decision else ""
+
+
+def output(seen: session_seen.Seen) -> dict[str, Any]:
+    """Return the last lines of output, for those who may look inside."""
+    row = seen.session
+    refresh = urls.reverse("dashboard:session-tab", args=[row.public_id, "output"]) + "?part=output"
+    if seen.sight < permissions.Sight.FULL:
+        note = "Only the owner and administrators see what a session writes."
+        return {"output": {"state": "hidden", "note": note}, "refresh_url": refresh}
+    return {"output": _output(row, explanations.output(row)), "refresh_url": refresh}
+
+
+def _output(row: models.Session, kept: models.SessionOutput | None) -> dict[str, Any]:
+    is_live = row.state in _LIVE
+    if kept is None and not is_live:
+        note = "It has not written anything." if row.epoch else "It has not started yet."
+        return {"state": "none", "note": note}
+    size = kept.size if kept else 0
+    return {
+        "state": "live" if is_live else "kept",
+        "text": kept.tail if kept else "",
+        "note": "The whole output stays on the node where it ran.",
+        "size_text": wording.amount(size, "mem"),
+        "is_cut": bool(kept and kept.is_truncated),
+        "earlier_url": "",
+        "later_url": "",
+        "download_url": "",
+    }
+
+
+def runs(seen: session_seen.Seen) -> dict[str, Any]:
+    """Return the attempts of the session."""
+    return {"attempts": attempts(seen)}
+
+
+def attempts(seen: session_seen.Seen) -> list[dict[str, Any]]:
+    """Return one row a run: where, how it ended, how long it waited and ran, what was lost."""
+    return [_attempt(run, seen.session) for run in explanations.runs(seen.session)]
+
+
+def _attempt(run: models.Run, row: models.Session) -> dict[str, Any]:
+    is_present = run.attempt == row.attempt and run.ended_at is None
+    waited_from = row.submitted_at if run.attempt == 1 else None
+    return {
+        "number": run.attempt,
+        "state": row.state if is_present else _S.TERMINATED.value,
+        "result": "" if is_present else _RESULTS.get(run.how_ended, "cancelled"),
+        "node": ", ".join(run.node_names),
+        "waited_s": (run.dispatched_at - waited_from).total_seconds() if waited_from else None,
+        "ran_s": _ran(run),
+        "exit_code": run.exit_code,
+        "lost": _lost(run),
+    }
+
+
+_RESULTS = {
+    "finished": "success",
+    "success": "success",
+    "failed": "failure",
+    "failure": "failure",
+    "preempted": "preempted",
+    "timeout": "timeout",
+    "lost": "lost",
+}
+
+
+def _ran(run: models.Run) -> float | None:
+    if run.ran_ms is not None:
+        return run.ran_ms // 1_000
+    if run.started_at and run.ended_at:
+        return (run.ended_at - run.started_at).total_seconds()
+    return None
+
+
+def _lost(run: models.Run) -> str:
+    if run.how_ended != "preempted" or run.ended_at is None:
+        return ""
+    return "nothing: it saved its state" if run.was_checkpointed else "what it had not saved"
+
+
+def facts(seen: session_seen.Seen) -> dict[str, Any]:
+    """Return everything that was asked for; command and environment only for those who may look inside."""
+    row = seen.session
+    sections = [
+        {"heading": "Request", "facts": _request(seen)},
+        {"heading": "How it may be stopped", "facts": _stopping(row)},
+        {"heading": "Times", "facts": _times(row)},
+    ]
+    if seen.sight < permissions.Sight.FULL:
+        note = "Command, environment and output are shown to the owner and to administrators."
+        return {"sections": sections, "hidden_note": note}
+    return {"sections": [{"heading": "Program", "facts": _program(row)}, *sections], "hidden_note": ""}
+
+
+def _program(row: models.Session) -> list[dict[str, Any]]:
+    found = [
+        words.fact("Command", shlex.join(row.argv), is_code=True)
+        if row.argv
+        else words.fact("Script", row.script, is_code=True)
+    ]
+    if row.workdir:
+        found.append(words.fact("Directory", row.workdir, is_code=True))
+    found += [words.fact(name, value, is_code=True) for name, value in sorted(row.environment.items())]
+    return found
+
+
+def _request(seen: session_seen.Seen) -> list[dict[str, Any]]:
+    row = seen.session
+    found = [words.fact("Type", row.type), words.fact("Nodes", row.node_count)]
+    found += [words.fact(name, wording.quantity(n, kind)) for name, n, kind in _named(seen)]
+    found += [words.fact("Priority", row.priority), words.fact("Own rank", row.job_priority)]
+    if row.required_labels:
+        found.append(words.fact("Labels", json.dumps(row.required_labels), is_code=True))
+    if row.wall_limit:
+        found.append(words.fact("Time limit", wording.duration(row.wall_limit * wording.MICROSECONDS)))
+    return found
+
+
+def _named(seen: session_seen.Seen) -> list[tuple[str, int, Any]]:
+    return [(name, n, seen.kinds.get(name, name)) for name, n in sorted(seen.session.slots.items())]
+
+
+def _stopping(row: models.Session) -> list[dict[str, Any]]:
+    return [
+        words.fact("May be preempted", "yes" if row.is_preemptible else "no: it opted out"),
+        words.fact("Warning signal", row.warning_signal),
+        words.fact("Own grace", f"{row.grace_period} s" if row.grace_period is not None else "the group's"),
+        words.fact("Exit code 0 after a warning", f"means {row.exit_0_after_warning}"),
+        words.fact("After a lost node", "starts anew" if row.restartable else "ends as lost"),
+    ]
+
+
+def _times(row: models.Session) -> list[dict[str, Any]]:
+    moments = {
+        "Submitted": row.submitted_at,
+        "May start from": row.begin_at,
+        "Last start or resume": row.started_at,
+        "Ended": row.ended_at,
+    }
+    found = [words.fact(term, f"{at:%Y-%m-%d %H:%M:%S} UTC") for term, at in moments.items() if at]
+    return [
+        *found,
+        words.fact("Attempt", row.attempt),
+        words.fact("Preempted", f"{row.times_preempted} times"),
+    ]

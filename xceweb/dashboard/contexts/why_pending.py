@@ -1,0 +1,230 @@
+"""Why a session waits: the headline, what is short and where, what was checked, who is ahead, would preemption help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import urls
+
+from scheduler import models
+from scheduler.core import decisions, explain
+from scheduler.selectors import explanations, permissions, slot_kinds, verdicts
+from xceweb.common import wording
+from xceweb.dashboard.contexts import candidates, session_seen, words
+
+R = decisions.PendReason
+_MOST_CANDIDATES = 12
+#: What a round looks at, in its order, and the reasons with which each step fails.
+CHECKS: tuple[tuple[str, frozenset[R]], ...] = (
+    ("Released, not held", frozenset({R.HELD})),
+    ("Group and queue start sessions", frozenset({R.UNKNOWN_QUEUE, R.GROUP_STOPPED, R.QUEUE_STOPPED})),
+    ("Begin time reached", frozenset({R.BEGIN_TIME})),
+    ("Sessions that it depends on", frozenset({R.DEPENDENCY, R.DEPENDENCY_IMPOSSIBLE})),
+    ("A node with its labels", frozenset({R.NO_MATCHING_NODE, R.NODE_UNAVAILABLE})),
+    ("A node large enough", frozenset({R.NEVER_FITS})),
+    ("Within the limits of owner and queue", frozenset({R.EXCEEDS_OWNER_LIMIT, R.EXCEEDS_QUEUE_LIMIT})),
+    ("Limits not used up", frozenset({R.OWNER_LIMIT, R.QUEUE_LIMIT})),
+    ("Enough free on one node", frozenset({R.NO_RESOURCES, R.POLICY_FAILED})),
+    ("Room is free now", frozenset({R.AWAITING_VICTIMS, R.AWAITING_RELEASE})),
+)
+_WAITING = frozenset({R.BEGIN_TIME, R.DEPENDENCY, R.AWAITING_VICTIMS, R.AWAITING_RELEASE})
+
+
+def load(seen: session_seen.Seen) -> dict[str, Any]:
+    """Return the explanation of a wait for a viewer who may see more than the summary."""
+    row = explanations.pend_reason(seen.session)
+    if row is None:
+        row = models.PendReason(reason=R.NOT_EVALUATED.value, facts={}, nodes=[], candidates=[])
+    names = explanations.node_names(explanations.node_ids(row.nodes, row.candidates))
+    return {
+        "kind": "pending",
+        "sentence": words.bold(sentence(row, seen.kinds)),
+        "note": explain.pend_help(row.reason),
+        "code": row.reason,
+        "since": row.since,
+        "round": row.round_number or None,
+        "checked_at": row.seen_at,
+        "help_url": f"{urls.reverse('help:reasons')}#{row.reason}",
+        "next": _next(seen.session),
+        "sooner": None,
+        "estimate": None,
+        "short": _short(seen, row, names),
+        "checks": _checks(row.reason),
+        "order": _order(seen),
+        "preemption": _preemption(seen, row, names),
+    }
+
+
+def sentence(row: models.PendReason, kinds: Mapping[str, slot_kinds.Kind]) -> str:
+    """Return the headline in one sentence with its numbers."""
+    return explain.pend_sentence({"reason": row.reason, "facts": row.facts}, kinds=kinds)
+
+
+def _next(session: models.Session) -> str:
+    kept = explanations.reservation(session)
+    if kept is None:
+        return ""
+    leaving = kept.waits_for.count()
+    start = f"Room is kept for it on **{kept.node.name}** until {kept.deadline:%H:%M:%S} UTC"
+    if not leaving:
+        return f"{start}; it starts in the next round."
+    have = "has" if leaving == 1 else "have"
+    return f"{start}; it starts when **{words.count(leaving, 'session')}** there {have} stopped."
+
+
+def _short(
+    seen: session_seen.Seen, row: models.PendReason, names: Mapping[int, str]
+) -> dict[str, Any] | None:
+    views = [view for view in row.nodes if view["note"] in ("", "no-set", "backoff")]
+    if not views or row.reason not in (
+        R.NO_RESOURCES,
+        R.AWAITING_VICTIMS,
+        R.AWAITING_RELEASE,
+        R.POLICY_FAILED,
+    ):
+        return None
+    asked = seen.session.slots
+    nearest = min(
+        views, key=lambda view: (len(view["short"]), sorted(view["short"].items()), view["node_id"])
+    )
+    main = next(iter(slot_kinds.amounts({k: asked[k] for k in seen.kinds if k in asked}, seen.kinds)), None)
+    return {
+        "kinds": [_kind(name, views, (asked, nearest), seen.kinds) for name in seen.kinds if name in asked],
+        "nodes": [_node(view, names, main, seen.kinds) for view in sorted(views, key=_nearness)],
+        "strip_label": "Devices",
+    }
+
+
+def _nearness(view: Mapping[str, Any]) -> tuple[int, int]:
+    return len(view["short"]), view["node_id"]
+
+
+def _kind(
+    name: str,
+    views: list[Mapping[str, Any]],
+    wanted: tuple[Mapping[str, int], Mapping[str, Any]],
+    kinds: Mapping[str, slot_kinds.Kind],
+) -> dict[str, Any]:
+    asked, nearest = wanted
+    free = [view["free"].get(name, 0) for view in views]
+    return {
+        "kind": slot_kinds.of(name, kinds),
+        "asked": asked[name],
+        "free": sum(free),
+        "most": max(free),
+        "short": nearest["short"].get(name, 0),
+    }
+
+
+def _node(
+    view: Mapping[str, Any],
+    names: Mapping[int, str],
+    main: slot_kinds.Kind | None,
+    kinds: Mapping[str, slot_kinds.Kind],
+) -> dict[str, Any]:
+    name = names.get(view["node_id"], "a node that is gone")
+    others = {kind: n for kind, n in view["short"].items() if main is None or kind != main.name}
+    return {
+        "name": name,
+        "url": urls.reverse("dashboard:node-detail", args=[name]) if view["node_id"] in names else "",
+        "cells": [],
+        "free": wording.amount(view["free"].get(main.name, 0), main) if main else words.NOTHING,
+        "short": wording.slots(slot_kinds.amounts(view["short"], kinds)),
+        "others": f"{wording.slots(slot_kinds.amounts(others, kinds))} short" if others else "enough",
+        "helps": _helps(view, kinds),
+    }
+
+
+def _helps(view: Mapping[str, Any], kinds: Mapping[str, slot_kinds.Kind]) -> str:
+    if view["note"] == "backoff":
+        return "closed to preemption for it for some minutes"
+    if view["releasing"]:
+        return f"{wording.slots(slot_kinds.amounts(view['releasing'], kinds))} is being released"
+    return "one more place for a session" if view["sessions_short"] else "an end of a session there"
+
+
+def _checks(reason: str) -> list[dict[str, Any]]:
+    failed = next((i for i, (_, reasons) in enumerate(CHECKS) if reason in reasons), None)
+    if failed is None:
+        return []
+    result = "wait" if reason in _WAITING else "no"
+    title = explain.pend_title(reason)
+    return [_check(i, failed, (label, result, title)) for i, (label, _) in enumerate(CHECKS)]
+
+
+def _check(index: int, failed: int, shown: tuple[str, str, str]) -> dict[str, Any]:
+    label, result, title = shown
+    if index == failed:
+        return {"result": result, "label": label, "fact": title, "end": ""}
+    return {"result": "yes" if index < failed else "idle", "label": label, "fact": "", "end": ""}
+
+
+def _order(seen: session_seen.Seen) -> dict[str, Any]:
+    position, before = explanations.ahead(seen.session)
+    roles = permissions.roles_of(seen.viewer)
+    shown = [
+        explanations.Other(
+            row, permissions.sight(seen.viewer, row, roles=roles), row.owner_id == seen.viewer.pk
+        )
+        for row in before
+    ]
+    start = position - len(shown)
+    rows = [_ahead(other, start + i, seen) for i, other in enumerate(shown)]
+    own = explanations.Other(seen.session, seen.sight, seen.session.owner_id == seen.viewer.pk)
+    first = "Nobody is before it" if position == 1 else f"It is number **{position}** of those that wait here"
+    return {
+        "sentence": f"{first}, by priority and then time of submission. Nobody blocks those behind.",
+        "rows": [*rows, {**_ahead(own, position, seen), "is_this": True}],
+    }
+
+
+def _ahead(other: explanations.Other, position: int, seen: session_seen.Seen) -> dict[str, Any]:
+    row = other.session
+    return {
+        **words.shown(other),
+        "position": position,
+        "is_this": False,
+        "priority": row.priority,
+        "submitted_at": row.submitted_at,
+        "slots": slot_kinds.amounts(row.slots, seen.kinds),
+        "waits_for": verdicts.line(row) if other.is_named else "",
+    }
+
+
+def _preemption(
+    seen: session_seen.Seen, row: models.PendReason, names: Mapping[int, str]
+) -> dict[str, Any] | None:
+    policy = seen.session.group.policy
+    state = policy.preemption_state if policy else "off"
+    if row.reason not in (R.NO_RESOURCES, R.POLICY_FAILED):
+        return None
+    if state != "on":
+        text = f"Preemption is **{state}** in {seen.session.group.slug}: nobody is stopped for a waiting session."
+        return {"sentence": text, "candidates": []}
+    if not row.candidates:
+        return {"sentence": "No running session was a candidate.", "candidates": []}
+    return {"sentence": _counted(row.candidates), "candidates": _candidates(seen, row, names)}
+
+
+def _counted(views: list[Mapping[str, Any]]) -> str:
+    counts = explain.verdict_counts(views)
+    parts = [
+        f"**{number}** {explain.verdict_text(verdict, {}).partition(':')[0]}"
+        for verdict, number in counts.items()
+    ]
+    return f"No: of {words.count(len(views), 'running session')}, {'; '.join(parts)}."
+
+
+def _candidates(
+    seen: session_seen.Seen, row: models.PendReason, names: Mapping[int, str]
+) -> list[dict[str, Any]]:
+    shown = row.candidates[:_MOST_CANDIDATES]
+    others = explanations.others(seen.viewer, candidates.ids(shown))
+    found = []
+    for view in shown:
+        other = others.get(view["session_id"])
+        is_own = other is not None and other.session.owner_id == seen.session.owner_id
+        line = candidates.row(view, others, axis="owner" if is_own else "queue", kinds=seen.kinds)
+        found.append({**line, "node": ", ".join(words.names_of(view["node_ids"], names))})
+    return found

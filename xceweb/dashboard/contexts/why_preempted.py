@@ -1,0 +1,189 @@
+"""
+Why a session was preempted: one sentence, then the proof in the order in which people ask.
+
+Everything comes from the record of the decision and from what became of it. The other side appears with
+queue, priority, size and times; its name only where the viewer may see that session anyway.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler import models
+from scheduler.core import explain
+from scheduler.selectors import explanations, slot_kinds, stored_rounds
+from xceweb.common import wording
+from xceweb.dashboard.contexts import (
+    candidates,
+    preemption_aftermath,
+    preemption_rule,
+    session_seen,
+    session_tabs,
+    words,
+)
+
+
+def load(seen: session_seen.Seen, victim: models.Victim) -> dict[str, Any]:
+    """Return the explanation of one stop, for a viewer who may see more than the session's summary."""
+    decision = victim.decision
+    others = explanations.others(
+        seen.viewer, {decision.session_id} | candidates.ids(decision.record["candidates"])
+    )
+    attempts = session_tabs.attempts(seen)
+    return {
+        "kind": "preempted",
+        "sentence": sentence(victim, seen.kinds),
+        "note": _note(victim),
+        "short": short(seen, victim),
+        "rule": preemption_rule.load(victim, others.get(decision.session_id)),
+        "others": _others(seen, victim, others),
+        "timing": preemption_aftermath.timing(seen, victim),
+        "outcome": preemption_aftermath.outcome(decision),
+        "lost": preemption_aftermath.lost(seen, victim),
+        "next": preemption_aftermath.next_(seen, victim),
+        "avoid": None,
+        "history": {"chart": None, "attempts": attempts} if len(attempts) > 1 else None,
+        "who": _who(others.get(decision.session_id), decision),
+        "proof": preemption_rule.proof(decision),
+    }
+
+
+def sentence(victim: models.Victim, kinds: dict[str, slot_kinds.Kind]) -> str:
+    """Return the one sentence with both numbers, bold."""
+    decision = victim.decision
+    text = explain.why_preempted(
+        decision.record,
+        victim.session_id,
+        queue=decision.session.queue.slug,
+        node=decision.node.name,
+        kinds=kinds,
+    )
+    return words.bold(text)
+
+
+def _note(victim: models.Victim) -> str:
+    text = f"Decided at {victim.decision.at:%Y-%m-%d %H:%M:%S} UTC, in its attempt **{victim.attempt}**"
+    if victim.started_at_then is None:
+        return f"{text}."
+    ran = wording.as_microseconds(victim.decision.at - victim.started_at_then) // 1_000_000 * 1_000_000
+    return f"{text}, after it had run **{wording.duration(ran)}**."
+
+
+def short(seen: session_seen.Seen, victim: models.Victim) -> dict[str, Any] | None:
+    """Return what was short on the chosen node, by kind, and its devices before and after."""
+    decision = victim.decision
+    view = next((v for v in decision.record["nodes"] if v["node_id"] == decision.node_id), None)
+    if view is None:
+        return None
+    before, after = _devices(victim)
+    return {
+        "node": decision.node.name,
+        "before": {"cells": before, "text": _text(before)},
+        "after": {"cells": after, "text": _text(after)},
+        "kinds": [
+            _kind(name, (view, victim), seen.kinds) for name in seen.kinds if name in decision.record["slots"]
+        ],
+    }
+
+
+def _kind(
+    name: str, what: tuple[dict[str, Any], models.Victim], kinds: dict[str, slot_kinds.Kind]
+) -> dict[str, Any]:
+    view, victim = what
+    record = victim.decision.record
+    held = sum(
+        row["frees"].get(name, 0) for row in record["victims"] if row["session_id"] == victim.session_id
+    )
+    freed = sum(row["frees"].get(name, 0) for row in record["victims"])
+    free, releasing = view["free"].get(name, 0), view["releasing"].get(name, 0)
+    return {
+        "kind": slot_kinds.of(name, kinds),
+        "asked": record["slots"][name],
+        "free": free,
+        "releasing": releasing,
+        "short": view["short"].get(name, 0),
+        "held": held,
+        "after": free + releasing + freed,
+    }
+
+
+def _devices(victim: models.Victim) -> tuple[list[str], list[str]]:
+    """Return the devices of the chosen node before and after the stop, as cells; empty without devices."""
+    decision = victim.decision
+    view = stored_rounds.plain_snapshot(decision)
+    holders = stored_rounds.device_holders(view, decision.node_id, "cuda.device") if view else []
+    stopped = {row["session_id"] for row in decision.record["victims"]}
+    before = [_before(holder, victim.session_id) for holder in holders]
+    wanted = decision.record["slots"].get("cuda.device", 0)
+    after = []
+    for holder, cell in zip(holders, before, strict=True):
+        is_open = holder is None or holder in stopped
+        after.append("reserved" if is_open and wanted > 0 else "free" if is_open else _untouched(cell))
+        wanted -= 1 if is_open else 0
+    return before, after
+
+
+def _before(holder: int | None, victim_id: int) -> str:
+    if holder is None:
+        return "free"
+    if holder == 0:
+        return "reserved"
+    return "you" if holder == victim_id else "allocated"
+
+
+def _untouched(cell: str) -> str:
+    return "allocated" if cell == "you" else cell
+
+
+def _text(cells: list[str]) -> str:
+    named = {"you": "yours", "allocated": "others'", "reserved": "reserved", "free": "free"}
+    parts = [f"{cells.count(cell)} {word}" for cell, word in named.items() if cell in cells]
+    return ", ".join(parts)
+
+
+def _others(
+    seen: session_seen.Seen, victim: models.Victim, others: dict[int, explanations.Other]
+) -> dict[str, Any]:
+    decision = victim.decision
+    views = decision.record["candidates"]
+    names = explanations.node_names(explanations.node_ids(views))
+    groups = candidates.by_node(views, others, names=names, axis=decision.axis, kinds=seen.kinds)
+    return {
+        "sentence": _why_these(decision),
+        "value_label": "Own rank" if decision.axis == "owner" else "Priority",
+        "nodes": [
+            {"name": name, "text": _node_text(rows), "candidates": _with_age(rows)} for name, rows in groups
+        ],
+    }
+
+
+def _with_age(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**row, "had_run_s": None} for row in rows]
+
+
+def _node_text(rows: list[dict[str, Any]]) -> str:
+    chosen = sum(row["is_selected"] for row in rows)
+    return f"{words.count(len(rows), 'candidate')}" + (f", **{chosen}** chosen" if chosen else "")
+
+
+def _why_these(decision: models.Decision) -> str:
+    record = decision.record
+    number, all_ = len(record["victims"]), len(record["candidates"])
+    text = f"The scheduler looked at **{words.count(all_, 'session')}** and stopped **{number}**."
+    if decision.axis == "owner":
+        return f"{text} Among one's own sessions the lowest job priority goes first, and nobody who is not needed."
+    if record["is_fewest_proved"]:
+        return f"{text} No smaller number would have been enough; among equals the lowest sum of priorities goes."
+    return f"{text} It found no smaller set within its budget of steps (**fewest not proved**)."
+
+
+def _who(other: explanations.Other | None, decision: models.Decision) -> dict[str, Any]:
+    seen = words.shown(other)
+    preemptor = decision.session
+    described = (
+        f"A session of queue {preemptor.queue.slug} with priority {preemptor.priority}, "
+        f"submitted at {preemptor.submitted_at:%Y-%m-%d %H:%M:%S} UTC"
+    )
+    if seen["url"]:
+        return {"seen": seen["label"], "hidden": "", "url": seen["url"]}
+    return {"seen": described, "hidden": "Its owner, its name and its program", "url": ""}

@@ -1,0 +1,26 @@
+"""Addresses of the pages for everybody."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from xceweb.dashboard.views import cluster, decisions, first_steps, overview, sessions, submit
+
+app_name = "dashboard"
+urlpatterns = [
+    path("", overview.overview, name="overview"),
+    path("first-steps/", first_steps.first_steps, name="first-steps"),
+    path("sessions/", sessions.session_list, name="session-list"),
+    path("sessions/new/", submit.session_submit, name="session-submit"),
+    path("sessions/new/dry-run/", submit.session_dry_run, name="session-dry-run"),
+    path("sessions/<uuid:public_id>/", sessions.session_detail, name="session-detail"),
+    path("sessions/<uuid:public_id>/act/<slug:action>/", sessions.session_act, name="session-act"),
+    path("sessions/<uuid:public_id>/<slug:tab>/", sessions.session_detail, name="session-tab"),
+    path("queues/", cluster.queue_list, name="queue-list"),
+    path("nodes/", cluster.node_list, name="node-list"),
+    path("nodes/<slug:name>/", cluster.node_detail, name="node-detail"),
+    path("nodes/<slug:name>/act/", cluster.node_act, name="node-act"),
+    path("groups/<slug:slug>/", cluster.group_detail, name="group-detail"),
+    path("decisions/", decisions.decision_list, name="decision-list"),
+    path("decisions/<uuid:public_id>/", decisions.decision_detail, name="decision-detail"),
+]

@@ -1,0 +1,74 @@
+"""Groups, queues and nodes."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from django import http, shortcuts, urls
+from django.contrib import messages
+from django.views.decorators import http as methods
+
+from scheduler import errors
+from scheduler.selectors import nodes, permissions, queues
+from scheduler.services import actors, setup
+from xceweb.common import pages
+from xceweb.dashboard.contexts import group_page, node_pages
+
+
+@methods.require_safe
+@pages.page
+def group_detail(request: http.HttpRequest, slug: str) -> http.HttpResponse:
+    """Show one group: capacity, switch, sessions, nodes, queues, last preemptions."""
+    pages.part_of(request, ("group_live",))
+    group = permissions.require_group(request.user, slug)
+    context = group_page.load(request.user, group)
+    crumbs = [("Groups", ""), (group.slug, "")]
+    return pages.render(
+        request, "dashboard/group_detail.html", context, section=f"group:{slug}", crumbs=crumbs
+    )
+
+
+@methods.require_safe
+@pages.page
+def queue_list(request: http.HttpRequest) -> http.HttpResponse:
+    """Show the queues with their rules and load."""
+    pages.part_of(request, ("queue_card",))
+    context = {"queues": [dataclasses.asdict(row) for row in queues.rows(request.user)]}
+    return pages.render(request, "dashboard/queue_list.html", context, section="queues")
+
+
+@methods.require_safe
+@pages.page
+def node_list(request: http.HttpRequest) -> http.HttpResponse:
+    """Show the nodes by group, as a grid."""
+    pages.part_of(request, ("node_cards",))
+    return pages.render(
+        request, "dashboard/node_list.html", node_pages.by_group(request.user), section="nodes"
+    )
+
+
+@methods.require_safe
+@pages.page
+def node_detail(request: http.HttpRequest, name: str) -> http.HttpResponse:
+    """Show one node: what is free, which session holds what, what happened."""
+    pages.part_of(request, ("node_live",))
+    node = nodes.require(request.user, name)
+    crumbs = [("Nodes", urls.reverse("dashboard:node-list")), (node.name, "")]
+    context = node_pages.one(request.user, node)
+    return pages.render(request, "dashboard/node_detail.html", context, section="nodes", crumbs=crumbs)
+
+
+@methods.require_POST
+def node_act(request: http.HttpRequest, name: str) -> http.HttpResponse:
+    """Drain a node or make it ready again, and go back to it."""
+    node = nodes.require(request.user, name)
+    actor = actors.of_user(request.user, request_id=request.request_id)
+    state, reason = request.POST.get("state", ""), request.POST.get("reason", "")
+    try:
+        setup.set_node_state(actor, node, state=state, reason=reason)
+        messages.success(request, f"{node.name} is {state}.")
+    except errors.Refusal as refusal:
+        if refusal.status in (403, 404):
+            raise
+        messages.error(request, str(refusal))
+    return shortcuts.redirect("dashboard:node-detail", node.name)
