@@ -64,8 +64,18 @@ def stop(process: subprocess.Popen[bytes], *, with_signal: signal.Signals, grace
     Returns:
         The exit code, negative for a signal.
     """
+    ask(process, with_signal)
+    return wait(process, grace_s=grace_s)
+
+
+def ask(process: subprocess.Popen[bytes], with_signal: signal.Signals) -> None:
+    """Send a child the polite request to end; does nothing when it has ended."""
     if process.poll() is None:
         process.send_signal(with_signal)
+
+
+def wait(process: subprocess.Popen[bytes], *, grace_s: float) -> int:
+    """Wait for the end of a child that was asked; after the grace its process group is killed."""
     try:
         return process.wait(grace_s)
     except subprocess.TimeoutExpired:

@@ -2,6 +2,8 @@
 
 import json
 import signal
+import subprocess
+from collections.abc import Sequence
 
 from xceweb.stack import accounts, children, datadir, errors, keys, services
 
@@ -19,14 +21,13 @@ def prepare(ground: services.Ground, *, demo: bool) -> None:
     Raises:
         StackError: a command failed; the message names it and its last lines.
     """
-    run_command(ground, "migrate", "--no-input")
-    run_command(ground, "collectstatic", "--no-input")
     seeded = ground.directory.root / "seeded.json"
-    if ground.directory.read(seeded) is None:
-        run_command(ground, "seed_demo" if demo else "seed_admin")
-        keys.write_private(seeded, json.dumps({"demo": demo}))
-    if ground.directory.read(seeded)["demo"]:
-        _enroll(ground)
+    facts = ground.directory.read(seeded) or {"demo": demo}
+    commands = [["migrate", "--no-input"], ["collectstatic", "--no-input"]]
+    if not seeded.exists():
+        commands.append(["seed_demo" if demo else "seed_admin"])
+    run_commands(ground, [*commands, *(_enrolments(ground) if facts["demo"] else [])])
+    keys.write_private(seeded, json.dumps(facts))
 
 
 def nodes(directory: datadir.DataDir) -> list[str]:
@@ -34,28 +35,34 @@ def nodes(directory: datadir.DataDir) -> list[str]:
     return sorted(path.parent.name for path in directory.agents.glob("*/key.json"))
 
 
-def run_command(ground: services.Ground, *arguments: str) -> None:
+def run_commands(ground: services.Ground, commands: Sequence[Sequence[str]]) -> None:
     """
-    Run one Django command to its end.
+    Run Django commands one after another, in one process.
 
     Raises:
-        StackError: it failed; the message has its last lines.
+        StackError: one failed; the message has its last lines.
     """
-    log = ground.directory.log(f"manage-{arguments[0]}")
-    argv = services.python(str(services.privileges.PROJECT / "manage.py"), *arguments)
+    log = ground.directory.log("commands")
+    argv = services.python("-m", "xceweb.stack.commands", json.dumps(commands))
     process = children.spawn(argv, log=log, account=ground.account, env=ground.env)
     try:
         code = process.wait(DEADLINE_S)
+    except subprocess.TimeoutExpired:
+        raise errors.StackError(
+            f"migrations and first rows took more than {DEADLINE_S} s (see {log})"
+        ) from None
     finally:
         children.stop(process, with_signal=signal.SIGTERM, grace_s=5)
     if code:
-        raise errors.StackError(f"{arguments[0]} failed: {children.tail(log, lines=2)} (more in {log})")
+        raise errors.StackError(f"{children.tail(log, lines=2)} (more in {log})")
 
 
-def _enroll(ground: services.Ground) -> None:
+def _enrolments(ground: services.Ground) -> list[list[str]]:
+    commands = []
     for node in DEMO_NODES:
         key_file = ground.directory.agents / node / "key.json"
         if not key_file.exists():
             key_file.parent.mkdir(mode=0o700, exist_ok=True)
             accounts.give(key_file.parent, ground.account)
-            run_command(ground, "agent_enroll", node, "--key-file", str(key_file))
+            commands.append(["agent_enroll", node, "--key-file", str(key_file)])
+    return commands

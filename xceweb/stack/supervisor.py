@@ -1,5 +1,5 @@
 """
-Starts services one after another, each behind its gate; restarts what dies; stops all in reverse order.
+Starts services tier by tier, each behind its gate; restarts what dies; stops all in reverse order.
 
 One thread, no locks: it looks at its children several times a second. What dies is started again after a
 delay that doubles with every quick death and is bounded; nothing is given up.
@@ -9,7 +9,7 @@ import dataclasses
 import pathlib
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from xceweb.stack import children, errors, logs, services, waiting
 
@@ -29,6 +29,7 @@ class Watched:
     service: services.Service
     process: subprocess.Popen[bytes]
     started_s: float
+    tier: int = 0
     delay_s: float = FIRST_DELAY_S
     #: When it will be started again; None while it runs.
     due_s: float | None = None
@@ -48,25 +49,24 @@ class Supervisor:
         self._watched: list[Watched] = []
         self._rotate_at_s = 0.0
 
-    def start(self, service: services.Service) -> None:
+    def start(self, *together: services.Service) -> None:
         """
-        Start a service and wait for its first answer.
+        Start some services side by side and wait for the first answer of each.
+
+        They form one tier: tiers stop in the reverse order of their start, a tier's services at once.
+
+        Args:
+            together: at least one.
 
         Raises:
-            StackError: it ended three times or did not answer in time.
+            StackError: one ended three times or did not answer in time.
         """
-        begun_s = time.monotonic()
-        service.server.prepare()
-        for left in range(FIRST_START_TRIES - 1, -1, -1):
-            watched = self._watch(service)
-            try:
-                self._wait_for(watched)
-                break
-            except errors.StackError:
-                if watched.process.poll() is None or not left:
-                    raise
-                self._watched.remove(watched)
-        self._say(f"  {service.name:<16} {time.monotonic() - begun_s:5.1f} s")
+        tier = len({watched.tier for watched in self._watched})
+        for service in together:
+            service.server.prepare()
+            self._watched.append(Watched(service, service.server.spawn(), time.monotonic(), tier))
+        for watched in self._watched[-len(together) :]:
+            self._bring_up(watched)
 
     def names(self) -> set[str]:
         """Return the names of all services, also of those that wait for their next start."""
@@ -103,15 +103,25 @@ class Supervisor:
             logs.rotate(self._log_directory)
 
     def stop(self) -> None:
-        """Stop all, last started first; returns when none is left."""
-        for watched in self._take_reversed():
-            service = watched.service
-            children.stop(watched.process, with_signal=service.stop_signal, grace_s=service.grace_s)
+        """Stop all, the tier that started last first; returns when none is left."""
+        while self._watched:
+            tier = [watched for watched in self._watched if watched.tier == self._watched[-1].tier]
+            for watched in tier:
+                children.ask(watched.process, watched.service.stop_signal)
+            for watched in tier:
+                children.wait(watched.process, grace_s=watched.service.grace_s)
+                self._watched.remove(watched)
 
-    def _watch(self, service: services.Service) -> Watched:
-        watched = Watched(service, service.server.spawn(), time.monotonic())
-        self._watched.append(watched)
-        return watched
+    def _bring_up(self, watched: Watched) -> None:
+        for left in range(FIRST_START_TRIES - 1, -1, -1):
+            try:
+                self._wait_for(watched)
+                break
+            except errors.StackError:
+                if watched.process.poll() is None or not left:
+                    raise
+                watched.process = watched.service.server.spawn()
+        self._say(f"  {watched.service.name:<16} {time.monotonic() - watched.started_s:5.1f} s")
 
     def _wait_for(self, watched: Watched) -> None:
         service = watched.service
@@ -134,10 +144,6 @@ class Supervisor:
         if watched.due_s is not None and now_s >= watched.due_s:
             watched.process = watched.service.server.spawn()
             watched.started_s, watched.due_s = now_s, None
-
-    def _take_reversed(self) -> Iterator[Watched]:
-        while self._watched:
-            yield self._watched.pop()
 
 
 def _cause(code: int) -> str:

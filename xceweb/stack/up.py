@@ -60,8 +60,7 @@ def _run(
     for service in backing.services:
         watch.start(service)
     first_start.prepare(ground, demo=not options.no_demo)
-    for service in (services.web(ground, port=options.port), services.worker(ground), services.beat(ground)):
-        watch.start(service)
+    watch.start(services.web(ground, port=options.port), services.worker(ground), services.beat(ground))
     care = _Care(watch, ground, named)
     care.take()
     _wait_until_ready(watch, options.port)
@@ -78,15 +77,20 @@ class _Care:
 
     def take(self) -> None:
         """Start the agent of every node whose key has come, and record processes that changed."""
-        for node in first_start.nodes(self._ground.directory):
-            service = services.agent(self._ground, node=node)
-            if service.name not in self._watch.names():
-                accounts.give_tree(self._ground.directory.agents / node, self._ground.account)
-                self._watch.start(service)
+        if new := self._new_agents():
+            self._watch.start(*new)
         if (processes := self._watch.pids()) != self._recorded:
             url = self._env["XCE_PUBLIC_URL"]
             datadir.write_run_file(self._ground.directory, url=url, env=self._env, processes=processes)
             self._recorded = processes
+
+    def _new_agents(self) -> list[services.Service]:
+        known, ground = self._watch.names(), self._ground
+        agents = {node: services.agent(ground, node=node) for node in first_start.nodes(ground.directory)}
+        new = {node: agent for node, agent in agents.items() if agent.name not in known}
+        for node in new:
+            accounts.give_tree(ground.directory.agents / node, ground.account)
+        return list(new.values())
 
 
 def _url(port: int) -> str:

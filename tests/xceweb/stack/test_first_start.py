@@ -18,5 +18,5 @@ def test_the_nodes_of_this_machine_are_those_whose_keys_are_here(ground):
 
 
 def test_a_command_that_fails_is_named_with_its_last_words(ground):
-    with pytest.raises(errors.StackError, match=r"migrate failed: .*SECRET_KEY is not set"):
-        first_start.run_command(ground, "migrate")
+    with pytest.raises(errors.StackError, match=r"DATABASE_URL is not set.*more in .*commands\.log"):
+        first_start.run_commands(ground, [["migrate"]])

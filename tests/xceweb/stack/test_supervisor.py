@@ -90,6 +90,16 @@ def test_each_quick_death_doubles_the_delay_up_to_a_bound(watch, service, said, 
     assert [line.split()[-2] for line in said[1:5]] == ["0.01", "0.02", "0.04", "0.04"]
 
 
+def test_services_started_together_run_side_by_side(watch, service):
+    meet = pathlib.Path(watch._log_directory, "meet")
+    waits = (
+        f"touch {meet}.$0; while ! test -e {meet}.b || ! test -e {meet}.a; do sleep 0.01; done; echo ready"
+    )
+    watch.start(*(service(f"set -- {name}; {waits.replace('$0', name)}; sleep 60") for name in "ab"))
+
+    assert len(watch.pids()) == 2
+
+
 def test_all_are_stopped_in_reverse_order(watch, service, tmp_path):
     order = tmp_path / "order"
     for name in ("one", "two", "three"):
