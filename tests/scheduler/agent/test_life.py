@@ -1,0 +1,304 @@
+"""One run of a session, with real processes: launch, stop, continue, end, and every death around it."""
+
+import os
+import signal
+
+import pytest
+
+from scheduler.agent import processes, records
+from scheduler.protocol import fields, messages
+from tests.conformance import jobs, programs
+from tests.scheduler.agent import bench as benches
+
+COUNTER = """
+n = 0
+ready()
+while True:
+    n += 1; print(n, flush=True); time.sleep(0.005)
+"""
+ON_TERM = """
+def leave(*_):
+    with open(os.environ["XCE_CHECKPOINT_DIR"] + "/saved", "w") as file:
+        file.write("42")
+    open(os.environ["XCE_CHECKPOINTED_FILE"], "w").close()
+    os._exit(CODE)
+signal.signal(signal.SIGTERM, leave); ready(); idle_quietly()
+"""
+QUIET = """
+def idle_quietly():
+    while True:
+        time.sleep(0.01)
+"""
+
+
+def on_term(code):
+    return QUIET + ON_TERM.replace("CODE", str(code))
+
+
+IGNORES_TERM = QUIET + "signal.signal(signal.SIGTERM, signal.SIG_IGN); ready(); idle_quietly()"
+LEAVER = (
+    QUIET
+    + """
+reader, writer = os.pipe()
+def outer():
+    os.setsid()
+    def inner():
+        os.write(writer, b"x"); idle_quietly()
+    fork(inner)
+os.waitpid(fork(outer), 0); os.read(reader, 1); ready()
+"""
+)
+
+
+async def test_a_session_runs_in_its_own_process_session_below_its_shepherd(bench):
+    run = await bench.started(COUNTER)
+    job, shepherd = processes.look(run.pid), processes.look(run.shepherd.pid)
+
+    assert (job.session, job.group, job.parent) == (run.pid, run.pid, shepherd.pid)
+    assert shepherd.session == shepherd.pid
+
+
+async def test_P10_suspend_and_resume_continue_a_counter_where_it_was(bench):
+    run = await bench.started(COUNTER)
+    stopped = await bench.ask(run.suspend(), messages.Stopped)
+    seen = run.output
+
+    assert {m.state for m in stopped.members} == {"T"}
+    assert {p.state for p in run.members} == {"T"}
+    assert await jobs.holds(lambda: run.output == seen, 0.2)
+
+    resumed = await bench.ask(run.about(messages.ResumeCommand, epoch=2), messages.Resumed)
+    await bench.until(lambda: len(run.output) > len(seen), "the counter goes on")
+
+    assert resumed.epoch == 2
+    assert [m.pid for m in resumed.members] == [run.pid]
+    numbers = [int(line) for line in run.output.split()[1:-1]]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+async def test_the_end_tells_exit_code_time_and_output(bench):
+    run = await bench.started(script="echo hello; exit 7")
+    ended = await bench.report(messages.Ended, session=run.session)
+    tail = await bench.report(messages.OutputTail, session=run.session)
+
+    assert (ended.exit_code, ended.signal, ended.known, ended.cause) == (7, None, True, fields.EndCause.SELF)
+    assert (ended.after_warning, ended.checkpointed, ended.command_id) == (False, False, "")
+    assert ended.peak_bytes > 0
+    assert (tail.tail, tail.size, ended.output_bytes) == ("hello\n", 6, 6)
+
+
+async def test_a_program_that_cannot_be_run_is_a_failed_start_with_its_reason(bench):
+    failed = await bench.ask(benches.a_start(argv=("no-such-program",)), messages.StartFailed)
+
+    assert failed.error == "cannot run no-such-program: No such file or directory"
+
+
+async def test_a_working_directory_that_is_not_there_is_named(bench):
+    failed = await bench.ask(benches.a_start(workdir="/no/such/place"), messages.StartFailed)
+
+    assert "/no/such/place does not exist" in failed.error
+
+
+async def test_a_kill_warns_and_a_program_that_heeds_it_ends_by_itself(bench):
+    run = await bench.started(on_term(0))
+    ended = await bench.ask(run.end(grace_ms=20_000), messages.Ended)
+
+    assert (ended.exit_code, ended.after_warning, ended.checkpointed) == (0, True, True)
+    assert ended.cause is fields.EndCause.SELF
+    assert (bench.space.checkpoint_dir(run.session) / "saved").read_text() == "42"
+
+
+async def test_a_program_that_ignores_the_warning_is_killed_after_the_grace(bench):
+    run = await bench.started(IGNORES_TERM)
+    ended = await bench.ask(run.end(grace_ms=150), messages.Ended)
+
+    assert (ended.signal, ended.after_warning) == (signal.SIGKILL, True)
+    assert ended.cause is fields.EndCause.KILLED
+    assert ended.ran_ms >= 150
+
+
+async def test_the_grace_holds_for_children_when_their_shell_dies_of_the_warning(bench):
+    python = programs.python(on_term(0))
+    run = await bench.started(argv=("/bin/sh", "-c", '"$@" & wait', "sh", *python))
+    await bench.until(lambda: "ready" in run.output, "the child is ready")
+    ended = await bench.ask(run.end(grace_ms=20_000), messages.Ended)
+
+    assert (ended.signal, ended.checkpointed) == (signal.SIGTERM, True)
+    assert (bench.space.checkpoint_dir(run.session) / "saved").read_text() == "42"
+
+
+async def test_a_suspended_session_can_be_ended_with_its_warning(bench):
+    run = await bench.started(on_term(3))
+    await bench.ask(run.suspend(), messages.Stopped)
+    ended = await bench.ask(run.kill(grace_ms=20_000), messages.Ended)
+
+    assert (ended.exit_code, ended.after_warning) == (3, True)
+
+
+async def test_no_process_of_an_ended_session_remains(bench):
+    run = await bench.started(LEAVER)
+    await bench.report(messages.Ended, session=run.session)
+
+    assert run.members == []
+    assert not processes.is_alive(run.shepherd)
+
+
+async def test_running_time_leaves_suspended_time_out(bench):
+    run = await bench.started(COUNTER)
+    await bench.ask(run.suspend(), messages.Stopped)
+    suspended_ms = records.monotonic_ms()
+    await jobs.holds(lambda: True, 0.5)
+    paused_ms = records.monotonic_ms() - suspended_ms
+    begun = bench.memory.book.runs[run.session].ran_ms
+    ended = await bench.ask(run.kill(), messages.Ended)
+
+    assert begun <= ended.ran_ms < begun + paused_ms
+
+
+async def test_the_wall_time_limit_ends_a_session_without_any_command(bench):
+    run = await bench.started(IGNORES_TERM, wall_limit_s=1, grace_ms=100)
+    ended = await bench.report(messages.Ended, session=run.session)
+
+    assert (ended.cause, ended.command_id) == (fields.EndCause.WALL_TIME, "")
+    assert ended.ran_ms >= 1000
+
+
+async def test_a_session_that_somebody_continued_is_stopped_again(bench):
+    run = await bench.started(COUNTER)
+    await bench.ask(run.suspend(), messages.Stopped)
+    os.kill(run.pid, signal.SIGCONT)
+    await bench.until(lambda: processes.look(run.pid).state != "T", "it runs again")
+    await bench.until(lambda: processes.look(run.pid).state == "T", "it is stopped again")
+
+
+async def test_a_stop_under_way_becomes_the_proof_of_a_kill_that_came_later(bench):
+    run = await bench.started(IGNORES_TERM)
+    bench.tell(run.end(grace_ms=60_000))
+    await bench.until(lambda: bench.memory.book.runs[run.session].stop, "the stop is under way")
+    ended = await bench.ask(run.kill(), messages.Ended)
+
+    assert (ended.signal, ended.after_warning) == (signal.SIGKILL, True)
+
+
+async def test_a_withdrawn_stop_leaves_the_session_running(bench):
+    run = await bench.started(IGNORES_TERM)
+    stop = run.end(grace_ms=60_000)
+    bench.tell(stop)
+    await bench.until(lambda: bench.memory.book.runs[run.session].stop, "the stop is under way")
+    await bench.ask(run.about(messages.WithdrawCommand, stops=stop.command_id), messages.Withdrawn)
+
+    assert run.members != []
+    assert bench.memory.book.runs[run.session].stop is None
+
+
+async def test_a_withdrawn_suspend_continues_the_session(bench):
+    run = await bench.started(COUNTER)
+    stop = run.suspend()
+    await bench.ask(stop, messages.Stopped)
+    seen = run.output
+    await bench.ask(run.about(messages.WithdrawCommand, stops=stop.command_id), messages.Withdrawn)
+
+    await bench.until(lambda: len(run.output) > len(seen), "the counter goes on")
+
+
+# -- deaths around a session
+
+
+async def test_P03_a_restarted_agent_adopts_what_runs_and_what_is_suspended(bench):
+    running, suspended = await bench.started(COUNTER), await bench.started(COUNTER)
+    await bench.ask(suspended.suspend(), messages.Stopped)
+    await bench.restart()
+    hello = bench.reports(messages.Hello)[-1]
+
+    assert {(s.session, s.state) for s in hello.sessions} == {
+        (running.session, fields.HeldState.RUNNING),
+        (suspended.session, fields.HeldState.SUSPENDED),
+    }
+    resumed = await bench.ask(suspended.about(messages.ResumeCommand, epoch=2), messages.Resumed)
+    ended = await bench.ask(running.kill(), messages.Ended)
+
+    assert resumed.members[0].pid == suspended.pid
+    assert ended.known
+
+
+async def test_P03_an_end_while_the_agent_was_away_is_reported_with_its_exit_code(bench):
+    run = await bench.started(on_term(5))
+    shepherd = run.shepherd
+    await bench.down()
+    os.kill(run.pid, signal.SIGTERM)
+    await bench.until(lambda: not processes.is_alive(shepherd), "the shepherd has written its records")
+    await bench.up()
+    ended = await bench.report(messages.Ended, session=run.session)
+
+    assert (ended.exit_code, ended.known, ended.cause) == (5, True, fields.EndCause.SELF)
+
+
+async def test_a_stop_that_an_agent_left_behind_is_carried_on_by_the_next(bench):
+    run = await bench.started(IGNORES_TERM)
+    stop = run.end(grace_ms=700)
+    bench.tell(stop)
+    await bench.until(lambda: bench.memory.book.runs[run.session].warned, "the warning was sent")
+    await bench.restart()
+    ended = await bench.report(messages.Ended, command_id=stop.command_id)
+
+    assert (ended.signal, ended.after_warning) == (signal.SIGKILL, True)
+
+
+async def test_a_job_outlives_its_shepherd_stays_stopped_and_its_exit_status_is_unknown(bench):
+    run = await bench.started(COUNTER)
+    await bench.ask(run.suspend(), messages.Stopped)
+    shepherd = run.shepherd
+    processes.send(shepherd, signal.SIGKILL)
+    await bench.until(lambda: not processes.is_alive(shepherd), "the shepherd is dead")
+
+    assert {p.state for p in run.members} == {"T"}
+
+    await bench.ask(run.about(messages.ResumeCommand, epoch=2), messages.Resumed)
+    ended = await bench.ask(run.kill(epoch=2), messages.Ended)
+
+    assert (ended.known, ended.exit_code, ended.signal) == (False, None, None)
+    assert ended.cause is fields.EndCause.KILLED
+    assert run.members == []
+
+
+async def test_a_job_without_shepherd_that_ends_by_itself_is_swept_and_reported(bench):
+    run = await bench.started(LEAVER.replace("ready()", "ready(); time.sleep(0.3)"))
+    processes.send(run.shepherd, signal.SIGKILL)
+    ended = await bench.report(messages.Ended, session=run.session)
+
+    assert not ended.known
+    assert run.members == []
+
+
+async def test_agent_and_shepherd_dead_together_lose_nothing_but_the_exit_status(bench):
+    run = await bench.started(COUNTER)
+    shepherd = run.shepherd
+    await bench.down()
+    processes.send(shepherd, signal.SIGKILL)
+    await bench.until(lambda: not processes.is_alive(shepherd), "the shepherd is dead")
+    await bench.up()
+    stopped = await bench.ask(run.suspend(), messages.Stopped)
+
+    assert [m.pid for m in stopped.members] == [run.pid]
+
+
+async def test_after_a_reboot_every_session_of_before_is_gone(bench):
+    run = await bench.started(COUNTER)
+    pid, shepherd = run.pid, run.shepherd
+    await bench.down()
+    bench.boot = "another-boot"
+    await bench.up()
+    ended = await bench.report(messages.Ended, session=run.session)
+
+    assert (ended.known, ended.cause) == (False, fields.EndCause.GONE)
+    assert processes.look(pid).state != "T"
+    os.kill(pid, signal.SIGKILL)
+    await bench.until(lambda: not processes.is_alive(shepherd), "the process of the test is gone")
+
+
+@pytest.mark.parametrize("deaths", [1, 3])
+async def test_a_dead_fork_server_is_replaced_by_the_next_start(bench, deaths):
+    for _ in range(deaths):
+        os.kill(bench.forks.pid, signal.SIGKILL)
+        run = await bench.started(script="echo ready")
+        await bench.report(messages.Ended, session=run.session, exit_code=0)
