@@ -1,5 +1,6 @@
 // Keeps a reader's place when a fragment is replaced: what was unfolded stays unfolded, focus stays on the same link
-// or button. It also gives tables that fold on a phone their roles back, which `display` takes away.
+// or button. It also gives tables that fold on a phone their roles back, which `display` takes away, and makes
+// those reachable that scroll.
 
 const ROLES = [
   ["thead, tbody, tfoot", "rowgroup"],
@@ -42,9 +43,21 @@ function nameRoles(part) {
   }
 }
 
+// A table that is wider than its place can be scrolled with the keys.
+function nameScrolling(part) {
+  for (const wrap of part.querySelectorAll(".table-wrap")) {
+    if (wrap.scrollWidth <= wrap.clientWidth) continue;
+    wrap.tabIndex = 0;
+    wrap.setAttribute("role", "region");
+    wrap.setAttribute("aria-label", wrap.querySelector("caption")?.textContent ?? "Table");
+  }
+}
+
 nameRoles(document);
+nameScrolling(document);
 document.body.addEventListener("htmx:beforeSwap", remember);
 document.body.addEventListener("htmx:load", (event) => {
   nameRoles(event.target);
+  nameScrolling(event.target);
   putBack(event);
 });

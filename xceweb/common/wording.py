@@ -45,11 +45,11 @@ def duration(microseconds: int) -> str:
 
 
 def _short(microseconds: int) -> str:
-    """Write less than a minute: whole seconds as they are, milliseconds below ten, else two decimals."""
+    """Write less than a minute: whole seconds as they are, milliseconds below 100, else two decimals."""
     whole, rest = divmod(microseconds, MICROSECONDS)
     if not rest:
         return f"{whole} s"
-    if microseconds < 10_000:
+    if microseconds < 100_000:
         return f"{(microseconds + 500) // 1_000} ms" if microseconds >= 500 else "under 1 ms"
     hundredths = (microseconds + 5_000) // 10_000
     return f"{hundredths // 100}.{hundredths % 100:02d} s"
@@ -88,7 +88,7 @@ def amount(value: int, kind: str | units.SlotKind) -> str:
     """Write an amount alone: ``2``, ``0.5``; bytes carry their unit, ``256 GiB``."""
     known = kind_of(kind)
     text = units.format_amount(known, value)
-    return _with_byte_word(text) if known.is_bytes else text
+    return _with_byte_word(text) if known.is_bytes and value else text
 
 
 def _with_byte_word(text: str) -> str:
