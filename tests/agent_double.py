@@ -10,7 +10,7 @@ from typing import Any
 
 from scheduler import models
 from scheduler.protocol import codec, fields, messages, signing
-from scheduler.services import actors, reports, setup
+from scheduler.services import actors, nodes, reports
 
 
 class AgentDouble:
@@ -20,7 +20,7 @@ class AgentDouble:
         self.node = node
         self.boot = boot
         self.seq = 0
-        key_id, secret = setup.enroll_node(actors.SYSTEM, node)
+        key_id, secret = nodes.enroll_node(actors.SYSTEM, node)
         self.key = signing.NodeKey(key_id, node.name, bytes.fromhex(secret))
 
     def send(self, report: messages.Report) -> str:

@@ -14,7 +14,7 @@ from django.db import transaction
 
 from scheduler import models
 from scheduler.demo import cluster, logins, switch
-from scheduler.services import actors, setup
+from scheduler.services import actors, nodes, people, queues, setup
 
 REASON = "part of the demo cluster"
 Say = Callable[[str], None]
@@ -55,7 +55,7 @@ def seed_administrator(actor: actors.Actor, say: Say) -> None:
 def _policy(actor: actors.Actor, person: cluster.Person, say: Say) -> None:
     if models.KeypairResourcePolicy.objects.filter(name=person.policy).exists():
         return
-    setup.create_resource_policy(actor, person.policy, max_priority=person.max_priority)
+    people.create_resource_policy(actor, person.policy, max_priority=person.max_priority)
     say(f"resource policy {person.policy}: priority up to {person.max_priority}")
 
 
@@ -69,7 +69,7 @@ def _group(actor: actors.Actor, group: cluster.Group, say: Say) -> None:
         say(f"group {group.slug}")
     for name in group.nodes:
         if not models.Node.objects.filter(name=name).exists():
-            setup.create_node(actor, name, row, capacity=dict(group.capacity))
+            nodes.create_node(actor, name, row, capacity=dict(group.capacity))
             say(f"node {name}")
 
 
@@ -77,7 +77,7 @@ def _group(actor: actors.Actor, group: cluster.Group, say: Say) -> None:
 def _queue(actor: actors.Actor, queue: cluster.Queue, say: Say) -> None:
     if models.Queue.objects.filter(slug=queue.slug).exists():
         return
-    setup.create_queue(
+    queues.create_queue(
         actor,
         queue.slug,
         groups=models.ResourceGroup.objects.filter(slug__in=[group.slug for group in cluster.GROUPS]),
@@ -95,7 +95,7 @@ def _person(actor: actors.Actor, person: cluster.Person, *, book: logins.Logins,
     if models.User.objects.filter(username=person.username).exists():
         return
     role = "administrator" if person.is_administrator else "user"
-    user = setup.create_user(
+    user = people.create_user(
         actor,
         person.username,
         password=book.password_for(person.username, role=role, note=person.note),
@@ -103,5 +103,5 @@ def _person(actor: actors.Actor, person: cluster.Person, *, book: logins.Logins,
         is_administrator=person.is_administrator,
     )
     for slug, group_role in person.roles.items():
-        setup.set_role(actor, models.ResourceGroup.objects.get(slug=slug), group_role, user=user)
+        people.set_role(actor, models.ResourceGroup.objects.get(slug=slug), group_role, user=user)
     say(f"{role} {person.username}")

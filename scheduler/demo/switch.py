@@ -30,8 +30,7 @@ def turn(actor: actors.Actor, *, on: bool, reason: str) -> None:
     with unit.begin(actor) as work:
         audit.record_change(
             work,
-            object_type=_TYPE,
-            object_name=_NAME,
+            audit.Subject(_TYPE, _NAME),
             before={"on": is_on()},
             after={"on": on},
             reason=reason,

@@ -9,7 +9,7 @@ import pathlib
 from django.core.management.base import CommandError
 
 from scheduler import models
-from scheduler.services import actors, setup
+from scheduler.services import actors, nodes
 
 
 def enroll(actor: actors.Actor, node: models.Node, path: pathlib.Path) -> None:
@@ -40,7 +40,7 @@ def enroll(actor: actors.Actor, node: models.Node, path: pathlib.Path) -> None:
 
 def text_of(actor: actors.Actor, node: models.Node) -> str:
     """Make a key for a node; returns the content of its file. It is shown this once."""
-    key_id, secret = setup.enroll_node(actor, node)
+    key_id, secret = nodes.enroll_node(actor, node)
     return json.dumps({"node": node.name, "key_id": key_id, "secret": secret}, indent=2) + "\n"
 
 

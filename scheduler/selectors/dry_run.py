@@ -16,6 +16,7 @@ from typing import Any
 from scheduler import clock, models
 from scheduler.core import decisions, entities, preview, resources
 from scheduler.core import snapshot as core_snapshot
+from scheduler.selectors import session_rows
 from scheduler.selectors import snapshot as snapshots
 from scheduler.services import actors, submission
 
@@ -101,7 +102,7 @@ def _hypothetical(checked: submission.Checked, view: core_snapshot.Snapshot) -> 
         **checked.columns,
     )
     states = [_dependency(kind, other) for kind, other in checked.dependencies]
-    return dataclasses.replace(snapshots.session_value(row, []), dependency=_worst(states))
+    return dataclasses.replace(session_rows.session_value(row, []), dependency=_worst(states))
 
 
 def _dependency(kind: str, other: models.Session) -> entities.DependencyState:

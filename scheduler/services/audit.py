@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from scheduler import models
 from scheduler.services import work as unit
 
 
+@dataclasses.dataclass(frozen=True)
+class Subject:
+    """What was changed: its kind, its name, and the resource group whose managers may read of it."""
+
+    type: str
+    name: str
+    group: models.ResourceGroup | None = None
+
+
 def record_change(
-    work: unit.Work,
-    *,
-    object_type: str,
-    object_name: str,
-    before: dict[str, Any],
-    after: dict[str, Any],
-    reason: str = "",
-    group: models.ResourceGroup | None = None,
+    work: unit.Work, subject: Subject, *, before: dict[str, Any], after: dict[str, Any], reason: str = ""
 ) -> None:
     """
     Write who changed what.
@@ -30,10 +33,10 @@ def record_change(
         actor_id=work.actor.user_id,
         actor_name=work.actor.name,
         request_id=work.actor.request_id,
-        object_type=object_type,
-        object_name=object_name,
+        object_type=subject.type,
+        object_name=subject.name,
         before=before,
         after=after,
         reason=reason,
-        group=group,
+        group=subject.group,
     )

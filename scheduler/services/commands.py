@@ -32,9 +32,12 @@ def order(
     message: messages.Command,
     *,
     decision: models.Decision | None = None,
-    deadline: datetime.datetime | None = None,
 ) -> models.AgentCommand:
-    """Put a command into the outbox, superseding an open one for the same session and node."""
+    """
+    Put a command into the outbox, superseding an open one for the same session and node.
+
+    Its deadline is that of the session's state.
+    """
     open_rows = models.AgentCommand.objects.filter(session=session, node_id=node_id, settled_at=None)
     open_rows.update(settled_at=work.now, settled_how="superseded")
     row = models.AgentCommand.objects.create(
@@ -46,7 +49,7 @@ def order(
         body=codec.encode(message),
         decision=decision,
         created_at=work.now,
-        deadline=deadline,
+        deadline=session.state_deadline,
         send_again_at=work.now,
     )
     work.command_ids.append(row.pk)

@@ -29,20 +29,13 @@ def write(
     """
     policy = models.PolicyVersion.objects.get(pk=record.row().policy_id)
     decision = recording.decision_row(
-        work, preempt, preemptor, record=record, kind=models.Decision.Kind.PREEMPT, node_id=preempt.node_id
+        work, preempt, preemptor, record=record, kind=models.Decision.Kind.PREEMPT
     )
     if preempt.takes_over is not None:
         _take_over(work, preempt.takes_over, preempt, decision)
     longest = max(order.grace_s for order in preempt.victims)
-    reservations.create(
-        work,
-        decision,
-        slots=preempt.slots.as_dict(),
-        draw=preempt.draw.as_dict(),
-        indices={kind: list(numbers) for kind, numbers in preempt.draw_indices.items()},
-        waits_for=[*preempt.victim_jobids, *preempt.releasing_ids],
-        deadline=work.now + datetime.timedelta(seconds=longest + policy.in_flight_timeout),
-    )
+    deadline = work.now + datetime.timedelta(seconds=longest + policy.in_flight_timeout)
+    reservations.create(decision, preempt, deadline=deadline)
     work.tell(
         "decision.preempt",
         session=preemptor,
@@ -52,21 +45,16 @@ def write(
         value=preempt.preemptor_value,
     )
     for position, (order, victim) in enumerate(zip(preempt.victims, victims, strict=True)):
-        _victim_row(decision, preempt, order=order, victim=victim, preemptor=preemptor, position=position)
+        _victim_row(decision, preempt, position, victim=victim)
         models.PreemptionEdge.objects.create(decision=decision, winner=preemptor, loser=victim)
         _stop(work, order, victim, decision=decision, policy=policy)
     return decision
 
 
 def _victim_row(
-    decision: models.Decision,
-    preempt: decisions.Preempt,
-    *,
-    order: decisions.VictimOrder,
-    victim: models.Session,
-    preemptor: models.Session,
-    position: int,
+    decision: models.Decision, preempt: decisions.Preempt, position: int, *, victim: models.Session
 ) -> None:
+    order = preempt.victims[position]
     models.Victim.objects.create(
         decision=decision,
         session=victim,
@@ -75,7 +63,7 @@ def _victim_row(
         epoch=victim.epoch,
         axis=preempt.axis.value,
         owner_id_then=victim.owner_id,
-        preemptor_owner_id=preemptor.owner_id,
+        preemptor_owner_id=decision.session.owner_id,
         own_value=order.own_value,
         preemptor_value=preempt.preemptor_value,
         action=order.action.value,
@@ -97,20 +85,18 @@ def _stop(
     if order.action is decisions.Action.CANCEL_DISPATCH:
         orders.cancel_start(work, victim, decision=decision)
         return
-    mode = entities.PreemptionMode(order.mode)
+    plan = orders.StopPlan(entities.PreemptionMode(order.mode), order.signal, order.grace_s, policy)
     transitions.transition_session(
         work,
         victim,
         states.Trigger.PREEMPT,
         reason=REASON,
         decision=decision,
-        deadline=orders.stop_deadline(work.now, mode=mode, grace=order.grace_s, policy=policy),
-        columns={"stop_goal": mode.value, "stop_releases": policy.suspend_releases},
-        facts={"mode": mode.value, "signal": order.signal, "grace_s": order.grace_s},
+        deadline=plan.deadline(work.now),
+        columns={"stop_goal": plan.mode.value, "stop_releases": policy.suspend_releases},
+        facts={"mode": plan.mode.value, "signal": plan.signal, "grace_s": plan.grace_s},
     )
-    orders.stop(
-        work, victim, mode=mode, signal=order.signal, grace=order.grace_s, policy=policy, decision=decision
-    )
+    orders.stop(work, victim, plan, decision=decision)
 
 
 def _take_over(
@@ -136,18 +122,9 @@ def write_wait(
     wait = pend.wait
     assert wait is not None
     policy = models.PolicyVersion.objects.get(pk=record.row().policy_id)
-    decision = recording.decision_row(
-        work, pend, session, record=record, kind=models.Decision.Kind.WAIT, node_id=wait.node_id
-    )
-    reservations.create(
-        work,
-        decision,
-        slots=wait.slots.as_dict(),
-        draw=wait.draw.as_dict(),
-        indices={kind: list(numbers) for kind, numbers in wait.draw_indices.items()},
-        waits_for=list(wait.releasing_ids),
-        deadline=work.now + datetime.timedelta(seconds=policy.grace_period + policy.in_flight_timeout),
-    )
+    decision = recording.decision_row(work, pend, session, record=record, kind=models.Decision.Kind.WAIT)
+    deadline = work.now + datetime.timedelta(seconds=policy.grace_period + policy.in_flight_timeout)
+    reservations.create(decision, wait, deadline=deadline)
     work.tell("decision.wait", session=session, decision=decision)
 
 

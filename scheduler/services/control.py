@@ -48,14 +48,15 @@ def cancel_session(actor: actors.Actor, session: models.Session, *, reason: str 
 
 
 def _end(work: unit.Work, row: models.Session, *, result: states.Result, facts: dict[str, Any]) -> None:
-    grace = orders.grace_s(row, row.group.policy)
+    grace_s = orders.grace_s(row, row.group.policy)
+    plan = orders.StopPlan(Mode.TERMINATE, row.warning_signal, grace_s, row.group.policy)
     was_victim = row.state == S.PREEMPTED
     transitions.transition_session(
         work,
         row,
         T.CANCEL,
         reason="cancelled",
-        deadline=orders.stop_deadline(work.now, mode=Mode.TERMINATE, grace=grace, policy=row.group.policy),
+        deadline=plan.deadline(work.now),
         columns={"end_result": result.value, "stop_goal": "end"},
         facts=facts,
     )
@@ -116,18 +117,18 @@ def requeue_session(actor: actors.Actor, session: models.Session) -> None:
 
 def _ask_stop(work: unit.Work, row: models.Session, *, mode: Mode, columns: dict[str, Any]) -> None:
     policy = row.group.policy
-    grace = orders.grace_s(row, policy)
+    signal = orders.SIGTSTP if mode is Mode.SUSPEND else row.warning_signal
+    plan = orders.StopPlan(mode, signal, orders.grace_s(row, policy), policy)
     transitions.transition_session(
         work,
         row,
         T.STOP_ASKED,
         reason="person",
-        deadline=orders.stop_deadline(work.now, mode=mode, grace=grace, policy=policy),
+        deadline=plan.deadline(work.now),
         columns={**columns, "stop_goal": mode.value, "stop_releases": policy.suspend_releases},
         facts={"mode": mode.value},
     )
-    signal = orders.SIGTSTP if mode is Mode.SUSPEND else row.warning_signal
-    orders.stop(work, row, mode=mode, signal=signal, grace=grace, policy=policy)
+    orders.stop(work, row, plan)
 
 
 def change_session(

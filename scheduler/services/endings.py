@@ -71,7 +71,7 @@ def _stop_proven(
         T.STOP_PROVEN_REQUEUE if is_requeue else T.STOP_PROVEN_TERMINATE,
         reason=PREEMPTED_BY_SCHEDULER,
         decision=decision,
-        result=None if is_requeue else R.PREEMPTED,
+        result=R.PREEMPTED,
         columns=columns,
         facts=facts,
     )

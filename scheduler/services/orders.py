@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 
 from scheduler import models
@@ -60,40 +61,46 @@ def resume(work: unit.Work, session: models.Session) -> None:
         commands.order(work, session, node_id, message)
 
 
+@dataclasses.dataclass(frozen=True)
+class StopPlan:
+    """How a session is stopped."""
+
+    mode: entities.PreemptionMode  #: what becomes of it; suspend keeps its processes
+    signal: int  #: the warning signal
+    grace_s: int  #: seconds from warning to kill
+    policy: models.PolicyVersion  #: the rules that stay in force for this stop
+
+    def deadline(self, now: datetime.datetime) -> datetime.datetime:
+        """Return when a stop ordered now must be proven; after it the session is stuck."""
+        is_suspend = self.mode is entities.PreemptionMode.SUSPEND
+        seconds = self.policy.suspend_grace if is_suspend else self.grace_s
+        return now + datetime.timedelta(seconds=seconds + STOP_MARGIN_S)
+
+
 def stop(
-    work: unit.Work,
-    session: models.Session,
-    *,
-    mode: entities.PreemptionMode,
-    signal: int,
-    grace: int,
-    policy: models.PolicyVersion,
-    decision: models.Decision | None = None,
+    work: unit.Work, session: models.Session, plan: StopPlan, *, decision: models.Decision | None = None
 ) -> None:
     """
     Order a stop: ``HookDetail.JOB_STOP`` to each node of the session (XCE AC8).
 
     Args:
-        mode: what becomes of the session; suspend keeps its processes.
-        signal: the warning signal.
-        grace: seconds from warning to kill.
         decision: the scheduler's decision; None = a person asked.
     """
-    is_suspend = mode is entities.PreemptionMode.SUSPEND
+    is_suspend = plan.mode is entities.PreemptionMode.SUSPEND
     for node_id in _node_ids(session):
         message = messages.StopCommand(
             command_id=commands.new_command_id(),
             session=str(session.public_id),
             epoch=session.epoch,
             action=fields.StopAction.SUSPEND if is_suspend else fields.StopAction.KILL,
-            mode=fields.StopMode(mode.value),
-            signal=signal,
-            grace_ms=grace * 1000,
-            suspend_grace_ms=policy.suspend_grace * 1000,
+            mode=fields.StopMode(plan.mode.value),
+            signal=plan.signal,
+            grace_ms=plan.grace_s * 1000,
+            suspend_grace_ms=plan.policy.suspend_grace * 1000,
             decision=str(decision.public_id) if decision else "",
             by=fields.StopBy.SCHEDULER if decision else fields.StopBy.PERSON,
         )
-        commands.order(work, session, node_id, message, decision=decision, deadline=session.state_deadline)
+        commands.order(work, session, node_id, message, decision=decision)
 
 
 def kill(
@@ -115,7 +122,7 @@ def kill(
             signal=session.warning_signal,
             grace_ms=seconds * 1000,
         )
-        commands.order(work, session, node_id, message, deadline=session.state_deadline)
+        commands.order(work, session, node_id, message)
 
 
 def withdraw(work: unit.Work, session: models.Session) -> int:
@@ -131,9 +138,7 @@ def withdraw(work: unit.Work, session: models.Session) -> int:
             epoch=session.epoch,
             stops=str(row.command_id),
         )
-        commands.order(
-            work, session, row.node_id, message, decision=row.decision, deadline=session.state_deadline
-        )
+        commands.order(work, session, row.node_id, message, decision=row.decision)
         count += 1
     return count
 
@@ -146,14 +151,6 @@ def grace_s(session: models.Session, policy: models.PolicyVersion) -> int:
     """Return the seconds from warning to kill: the session's own wish, up to the group's grace."""
     own = session.grace_period
     return policy.grace_period if own is None else min(own, policy.grace_period)
-
-
-def stop_deadline(
-    now: datetime.datetime, *, mode: entities.PreemptionMode, grace: int, policy: models.PolicyVersion
-) -> datetime.datetime:
-    """Return when a stop ordered now must be proven; after it the session is stuck."""
-    seconds = policy.suspend_grace if mode is entities.PreemptionMode.SUSPEND else grace
-    return now + datetime.timedelta(seconds=seconds + STOP_MARGIN_S)
 
 
 def answer_deadline(now: datetime.datetime) -> datetime.datetime:

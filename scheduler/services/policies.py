@@ -130,15 +130,8 @@ def _tell(
     after: dict[str, Any],
     row: models.PolicyVersion,
 ) -> None:
-    audit.record_change(
-        work,
-        object_type="resource group policy",
-        object_name=group.slug,
-        before=before,
-        after=after,
-        reason=row.reason,
-        group=group,
-    )
+    subject = audit.Subject("resource group policy", group.slug, group)
+    audit.record_change(work, subject, before=before, after=after, reason=row.reason)
     is_off = row.preemption_state != entities.PreemptionState.ON
     if before.get("preemption_state") == entities.PreemptionState.ON and is_off:
         withdrawals.switched_off(work, group)

@@ -74,10 +74,11 @@ def decision_row(
     *,
     record: RoundRecord,
     kind: models.Decision.Kind,
-    node_id: int,
 ) -> models.Decision:
-    """Store a decision whole."""
+    """Store a decision whole: a preemption, or a pend with a wait."""
     is_preempt = isinstance(decision, decisions.Preempt)
+    target = decision if is_preempt else decision.wait
+    assert target is not None
     return models.Decision.objects.create(
         round=record.row(),
         group_id=session.group_id,
@@ -86,7 +87,7 @@ def decision_row(
         kind=kind,
         axis=decision.axis if is_preempt else "",
         policy_name=decision.policy_name if is_preempt else "",
-        node_id=node_id,
+        node_id=target.node_id,
         attempt=session.attempt,
         preemptor_value=decision.preemptor_value if is_preempt else None,
         record=snapshot.to_plain(decision),
@@ -103,8 +104,6 @@ def shadow(
     again = models.ShadowCount.objects.filter(key=key)
     if again.update(count=F("count") + 1, last_at=work.now):
         return
-    row = decision_row(
-        work, preempt, preemptor, record=record, kind=models.Decision.Kind.SHADOW, node_id=preempt.node_id
-    )
+    row = decision_row(work, preempt, preemptor, record=record, kind=models.Decision.Kind.SHADOW)
     models.ShadowCount.objects.create(decision=row, key=key, last_at=work.now)
     work.tell("decision.shadow", session=preemptor, decision=row, victims=preempt.n_victims)

@@ -13,6 +13,7 @@ import datetime
 from django.db.models import Count
 
 from scheduler import models
+from scheduler.core import decisions
 from scheduler.services import ledger
 from scheduler.services import work as unit
 
@@ -20,26 +21,24 @@ Kind = models.Outcome.Kind
 
 
 def create(
-    work: unit.Work,
     decision: models.Decision,
+    room: decisions.Preempt | decisions.Wait,
     *,
-    slots: dict[str, int],
-    draw: dict[str, int],
-    indices: dict[str, list[int]],
-    waits_for: list[int],
     deadline: datetime.datetime,
 ) -> models.Reservation:
-    """Reserve ``slots`` on the decision's node; ``draw`` and ``indices`` are the part that is free now."""
+    """Reserve the room of a core decision on its node: the free part now, the rest as its stops are proven."""
+    victim_ids = room.victim_jobids if isinstance(room, decisions.Preempt) else ()
     reservation = models.Reservation.objects.create(
         decision=decision,
         session_id=decision.session_id,
         node_id=decision.node_id,
-        slots=slots,
+        slots=room.slots.as_dict(),
         drawn={},
         deadline=deadline,
     )
-    reservation.waits_for.set(waits_for)
-    _draw(reservation, draw, indices)
+    reservation.waits_for.set([*victim_ids, *room.releasing_ids])
+    indices = {kind: list(numbers) for kind, numbers in room.draw_indices.items()}
+    _draw(reservation, room.draw.as_dict(), indices)
     return reservation
 
 

@@ -8,7 +8,7 @@ moves the ledgers, and tells the event, in the caller's transaction (DESIGN sect
 from __future__ import annotations
 
 import datetime
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from scheduler import errors, models
 from scheduler.core import decisions, states
@@ -45,18 +45,19 @@ _PREEMPTED = frozenset({T.STOP_PROVEN_REQUEUE, T.STOP_PROVEN_SUSPEND, T.STOP_PRO
 _FREES_ALL = _REQUEUED | {T.STOP_PROVEN_TERMINATE, T.ENDED, T.LOST_END, T.DISPATCH_UNDONE}
 
 
+class Change(TypedDict, total=False):
+    """What may go along with a transition; all of it optional."""
+
+    grants: tuple[decisions.NodeGrant, ...]  #: DISPATCH: the slots and indices
+    result: states.Result  #: triggers that end the session
+    decision: models.Decision | None  #: the decision that the event belongs to
+    deadline: datetime.datetime  #: when the new state, if transitional, must have ended
+    columns: dict[str, Any]  #: further columns to write in the same update
+    facts: dict[str, Any]  #: further facts for the event
+
+
 def transition_session(
-    work: unit.Work,
-    session: models.Session,
-    trigger: T,
-    *,
-    reason: str = "",
-    grants: tuple[decisions.NodeGrant, ...] = (),
-    result: states.Result | None = None,
-    decision: models.Decision | None = None,
-    deadline: datetime.datetime | None = None,
-    columns: dict[str, Any] | None = None,
-    facts: dict[str, Any] | None = None,
+    work: unit.Work, session: models.Session, trigger: T, *, reason: str = "", **change: Unpack[Change]
 ) -> None:
     """
     Move one session by one trigger.
@@ -64,11 +65,6 @@ def transition_session(
     Args:
         session: locked by ``locks.session`` or ``locks.rows``; brought up to date in place.
         reason: stable code of why, for the event and the row (``PREEMPTED_BY_SCHEDULER``, ``owner``, ...).
-        grants: for DISPATCH, the slots and indices.
-        result: for triggers that end the session.
-        deadline: when the new state, if transitional, must have ended.
-        columns: further columns to write in the same update.
-        facts: further facts for the event.
 
     Raises:
         ForbiddenTransition: the table has no such way.
@@ -76,56 +72,52 @@ def transition_session(
     """
     before = S(session.state)
     after = states.next_state(before, trigger)
-    changes = _columns(work, session, trigger, after=after, result=result, reason=reason) | (columns or {})
-    changes |= {"state_deadline": deadline, "is_stuck": False}
-    _write(session, before, changes)
-    _move_ledgers(work, session, trigger, grants)
+    columns = _columns(work, session, trigger)
+    if after == S.TERMINATED:
+        columns |= _ending(work, change.get("result"), reason)
+    columns |= change.get("columns", {})
+    columns |= {"state_deadline": change.get("deadline"), "is_stuck": False}
+    _write(session, before, columns)
+    _move_ledgers(work, session, trigger, change.get("grants", ()))
     if after == S.TERMINATED:
         _forget_waiting(work, session)
+    facts: dict[str, Any] = {"result": session.result} if session.result else {}
+    facts |= {"state": after.value, "before": before.value, "reason": reason, "attempt": session.attempt}
     work.tell(
         EVENTS[trigger],
         session=session,
-        decision=decision,
+        decision=change.get("decision"),
         changed=("state",),
-        state=after.value,
-        before=before.value,
-        reason=reason,
-        attempt=session.attempt,
-        **({"result": session.result} if session.result else {}),
-        **(facts or {}),
+        **(facts | change.get("facts", {})),
     )
 
 
-def _columns(
-    work: unit.Work,
-    session: models.Session,
-    trigger: T,
-    *,
-    after: S,
-    result: states.Result | None,
-    reason: str,
-) -> dict[str, Any]:
-    changes: dict[str, Any] = {"state": after.value, "state_since": work.now}
+def _columns(work: unit.Work, session: models.Session, trigger: T) -> dict[str, Any]:
+    after = states.next_state(S(session.state), trigger)
+    columns: dict[str, Any] = {"state": after.value, "state_since": work.now}
     if trigger in (T.DISPATCH, T.RESUME_DISPATCH):
-        changes |= {
+        is_resume = trigger == T.RESUME_DISPATCH
+        columns |= {
             "epoch": session.epoch + 1,
             "waiting_since": None,
-            "is_resume": trigger == T.RESUME_DISPATCH,
+            "is_resume": is_resume,
             "ended_nodes": [],
         }
     if trigger == T.CONFIRM:
-        changes |= {"started_at": work.now, "stop_failed_since_start": False, "dispatch_failures": 0}
+        columns |= {"started_at": work.now, "stop_failed_since_start": False, "dispatch_failures": 0}
     if trigger in _REQUEUED:
-        changes |= {"attempt": session.attempt + 1, "is_resume": False}
+        columns |= {"attempt": session.attempt + 1, "is_resume": False}
     if trigger in _PREEMPTED:
-        changes["times_preempted"] = session.times_preempted + 1
+        columns["times_preempted"] = session.times_preempted + 1
     if after in (S.RUNNING, S.PENDING, S.TERMINATED) or trigger in _SUSPENDED:
-        changes |= {"stop_goal": "", "end_result": ""}
-    if after == S.TERMINATED:
-        if result is None:
-            raise errors.Violation("a session cannot end without a result")
-        changes |= {"result": result.value, "result_reason": reason, "ended_at": work.now}
-    return changes
+        columns |= {"stop_goal": "", "end_result": ""}
+    return columns
+
+
+def _ending(work: unit.Work, result: states.Result | None, reason: str) -> dict[str, Any]:
+    if result is None:
+        raise errors.Violation("a session cannot end without a result")
+    return {"result": result.value, "result_reason": reason, "ended_at": work.now}
 
 
 def _write(session: models.Session, before: S, changes: dict[str, Any]) -> None:

@@ -39,14 +39,19 @@ class Work:
         group_id: int | None = None,
         node: models.Node | None = None,
         decision: models.Decision | None = None,
-        changed: tuple[str, ...] = (),
         **data: Any,
     ) -> None:
-        """Append an event; it gets its number when the transaction ends. A session's group is taken from it."""
+        """
+        Append an event; it gets its number when the transaction ends. A session's or node's group is its own.
+
+        Args:
+            data: the event's facts; ``changed``, a tuple of column names, is kept apart from them.
+        """
         event = models.Event(type=type, at=self.now, session=session, node=node, decision=decision)
         event.group_id = group_id or (session.group_id if session else node.group_id if node else None)
         event.actor_id, event.actor_name = self.actor.user_id, self.actor.name
-        event.changed, event.data = list(changed), data
+        event.changed = list(data.pop("changed", ()))
+        event.data = data
         self.events.append(event)
 
     def ask_round(self, group_id: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from scheduler import errors, models
 from scheduler.core import entities
-from scheduler.services import actors, setup
+from scheduler.services import actors, nodes, queues, setup
 
 GPU_MILLI = "gpu_milli"
 CAPACITY = {"cpu": 64_000, "mem": 256 << 30, GPU_MILLI: 8_000}
@@ -68,7 +68,7 @@ def _queue(
     slug = f"{group.slug}-{name}"
     if models.Queue.objects.filter(slug=slug).exists():
         return
-    setup.create_queue(
+    queues.create_queue(
         actor,
         slug,
         groups=[group],
@@ -81,7 +81,7 @@ def _queue(
 
 def _node(actor: actors.Actor, group: models.ResourceGroup, name: str, *, say: Callable[[str], None]) -> None:
     if not models.Node.objects.filter(name=name).exists():
-        setup.create_node(actor, name, group, capacity=dict(CAPACITY))
+        nodes.create_node(actor, name, group, capacity=dict(CAPACITY))
         say(f"node {name}")
 
 

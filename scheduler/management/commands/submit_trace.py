@@ -34,8 +34,11 @@ class Command(BaseCommand):
                 self._make_group(chosen)
             if chosen.file is not None:
                 self._submit(chosen)
-        except (reading.BadTrace, errors.Refusal) as error:
+        except reading.BadTrace as error:
             raise CommandError(str(error)) from None
+        except errors.Refusal as error:
+            faults = [f"{field}: {fault}" for field, fault in error.fields.items()]
+            raise CommandError("\n".join(faults) or str(error)) from None
 
     def _make_group(self, options: argparse.Namespace) -> None:
         wanted = room.Room(options.group, options.nodes, entities.PreemptionState(options.preemption))

@@ -10,6 +10,7 @@ from scheduler.selectors import consistency
 
 
 class Command(BaseCommand):
+    requires_system_checks: list[str] = []
     help = "Recount the ledgers and look for what must not be; exits 1 on a finding."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -8,17 +8,17 @@ from django import urls
 
 from scheduler import models
 
-_IMPORT = "from scheduler import models; from scheduler.services import actors, setup; me = actors.of_command('shell')"
+_IMPORT = "from scheduler import models; from scheduler.services import actors, nodes, people, queues, setup; me = actors.of_command('shell')"
 _GROUP = "group = models.ResourceGroup.objects.get(slug='main')"
 #: Statements of each step, run one after the other in one shell command.
 GROUP = (_IMPORT, "setup.create_group(me, 'main')")
-QUEUE = (_IMPORT, _GROUP, "setup.create_queue(me, 'normal', groups=[group])")
-NODE = (_IMPORT, _GROUP, "setup.create_node(me, 'node-1', group, capacity={'cpu': 8000, 'mem': 32 << 30})")
+QUEUE = (_IMPORT, _GROUP, "queues.create_queue(me, 'normal', groups=[group])")
+NODE = (_IMPORT, _GROUP, "nodes.create_node(me, 'node-1', group, capacity={'cpu': 8000, 'mem': 32 << 30})")
 PERSON = (
     _IMPORT,
     _GROUP,
-    "import getpass; user = setup.create_user(me, 'ada', password=getpass.getpass())",
-    "setup.set_role(me, group, 'submitter', user=user)",
+    "import getpass; user = people.create_user(me, 'ada', password=getpass.getpass())",
+    "people.set_role(me, group, 'submitter', user=user)",
 )
 
 

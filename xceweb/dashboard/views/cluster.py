@@ -10,7 +10,8 @@ from django.views.decorators import http as methods
 
 from scheduler import errors
 from scheduler.selectors import nodes, permissions, queues
-from scheduler.services import actors, setup
+from scheduler.services import actors
+from scheduler.services import nodes as node_service
 from xceweb.common import pages
 from xceweb.dashboard.contexts import group_page, node_pages
 
@@ -65,7 +66,7 @@ def node_act(request: http.HttpRequest, name: str) -> http.HttpResponse:
     actor = actors.of_user(request.user, request_id=request.request_id)
     state, reason = request.POST.get("state", ""), request.POST.get("reason", "")
     try:
-        setup.set_node_state(actor, node, state=state, reason=reason)
+        node_service.set_node_state(actor, node, state=state, reason=reason)
         messages.success(request, f"{node.name} is {state}.")
     except errors.Refusal as refusal:
         if refusal.status in (403, 404):

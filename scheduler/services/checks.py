@@ -1,0 +1,35 @@
+"""What set-up services share: who may, and whether a row is sound."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from django.core import exceptions
+from django.db import models as django_models
+
+from scheduler import errors
+from scheduler.selectors import permissions
+from scheduler.services import actors
+
+Row = TypeVar("Row", bound=django_models.Model)
+
+
+def require_administrator(actor: actors.Actor, what: str) -> None:
+    """Raise NotAllowed unless the actor is an administrator or the machine; ``what`` completes "You may not ..."."""
+    if actor.user is not None:
+        permissions.require(permissions.is_administrator(actor.user), what)
+
+
+def checked(row: Row) -> Row:
+    """
+    Return a row whose fields and constraints are sound.
+
+    Raises:
+        Refusal: with a sentence per field.
+    """
+    try:
+        row.full_clean()
+    except exceptions.ValidationError as error:
+        fields = {name: " ".join(texts) for name, texts in error.message_dict.items()}
+        raise errors.Refusal(code="invalid", fields=fields) from None
+    return row
