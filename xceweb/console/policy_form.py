@@ -104,6 +104,12 @@ class PolicyForm(forms.Form):
         for name in TEXTS:
             self.fields[name] = _field(name)
 
+    def state(self) -> str:
+        """Return the switch as it stands in the form; one that is missing or unknown counts as in force."""
+        wanted = self["preemption_state"].value()
+        known = {value for value, _ in self.fields["preemption_state"].choices}
+        return wanted if wanted in known else self.current.preemption_state
+
     def rules(self) -> dict[str, Any]:
         """Return rule -> value as the service takes it, of a form that ``is_valid``."""
         return {name: self.cleaned_data[name] for name in RULES}

@@ -29,7 +29,7 @@ def load(viewer: models.User, form: policy_form.PolicyForm, found: preview.Previ
     ids = {one.session.pk for one in found.victims} | {one.session.pk for one in found.starts}
     others = explanations.others(viewer, ids)
     plans = [_plan(start, found, (others, kinds)) for start in found.starts[:_MOST]]
-    state = form["preemption_state"].value()
+    state = form.state()
     return {
         "round": found.round_number,
         "at": found.computed_at,
@@ -91,7 +91,7 @@ def _figure(value: str, label: str, tone: str) -> dict[str, str]:
 
 
 def _confirm(found: preview.Preview, form: policy_form.PolicyForm) -> str:
-    state, stops = form["preemption_state"].value(), len(found.victims)
+    state, stops = form.state(), len(found.victims)
     was = form.current.preemption_state
     if state == "on" and stops:
         verb = "Turn on" if was != "on" else "Save"
@@ -108,7 +108,7 @@ def _warnings(form: policy_form.PolicyForm) -> list[str]:
         and not str(form["suspend_releases"].value() or "").strip()
     ):
         found.append(_KEEPS_MEMORY)
-    if form["preemption_mode"].value() == "terminate" and form["preemption_state"].value() == "on":
+    if form["preemption_mode"].value() == "terminate" and form.state() == "on":
         found.append("Victims **end** and do not start again by themselves.")
     return found
 

@@ -1,0 +1,117 @@
+"""
+Who gets which status at which address: every route of the product against every kind of person.
+
+A route without a row fails, so that no page is added without saying who may open it (DESIGN section 9).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django import urls
+from django.test import Client
+
+from scheduler import models
+from tests import worlds
+
+pytestmark = pytest.mark.django_db
+
+Statuses = tuple[int, ...]
+#: In the order of ``worlds.PEOPLE``: anonymous, viewer, owner, submitter, operator, manager, outsider, administrator.
+EVERYBODY: Statuses = (200,) * 8
+LOGGED_IN: Statuses = (302, 200, 200, 200, 200, 200, 200, 200)
+GROUP: Statuses = (302, 200, 200, 200, 200, 200, 404, 200)
+ACTING_ON_SESSION: Statuses = (302, 403, 302, 403, 302, 302, 404, 302)
+ACTING_ON_NODE: Statuses = (302, 403, 403, 403, 302, 302, 404, 302)
+PREVIEWING: Statuses = (302, 403, 403, 403, 200, 200, 404, 200)
+CHANGING: Statuses = (302, 403, 403, 403, 403, 422, 404, 422)
+UNDOING: Statuses = (302, 403, 403, 403, 403, 404, 404, 404)
+ADMINISTERING: Statuses = (302, 404, 404, 404, 404, 404, 404, 200)
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One route: how it is asked, and what each person gets."""
+
+    statuses: Statuses
+    args: Callable[[worlds.World], list[Any]] = lambda world: []
+    post: dict[str, str] | None = None
+
+
+def _session(world: worlds.World) -> list[Any]:
+    return [world.waiting.public_id]
+
+
+TABLE: dict[str, Row] = {
+    "accounts:login": Row((200, 302, 302, 302, 302, 302, 302, 302)),
+    "accounts:logout": Row((302,) * 8, post={}),
+    "api:decision-record": Row(GROUP, lambda world: [world.decision.public_id]),
+    "api:session-explanation": Row(GROUP, _session),
+    "common:livez": Row(EVERYBODY),
+    "common:readyz": Row(EVERYBODY),
+    "common:theme": Row((302,) * 8, post={"theme": "dark"}),
+    "console:group-policy": Row(GROUP, lambda world: ["gpu"]),
+    "console:group-policy POST": Row(CHANGING, lambda world: ["gpu"], {"version": "1", "reason": ""}),
+    "console:group-policy-preview": Row(PREVIEWING, lambda world: ["gpu"], {"version": "1"}),
+    "console:group-policy-undo": Row(UNDOING, lambda world: ["gpu", 1], {}),
+    "dashboard:decision-detail": Row(GROUP, lambda world: [world.decision.public_id]),
+    "dashboard:decision-list": Row(LOGGED_IN),
+    "dashboard:first-steps": Row(ADMINISTERING),
+    "dashboard:group-detail": Row(GROUP, lambda world: ["gpu"]),
+    "dashboard:node-act": Row(
+        ACTING_ON_NODE, lambda world: ["gpu-1"], {"state": "draining", "reason": "test"}
+    ),
+    "dashboard:node-detail": Row(GROUP, lambda world: ["gpu-1"]),
+    "dashboard:node-list": Row(LOGGED_IN),
+    "dashboard:overview": Row(LOGGED_IN),
+    "dashboard:queue-list": Row(LOGGED_IN),
+    "dashboard:session-act": Row(ACTING_ON_SESSION, lambda world: [world.waiting.public_id, "hold"], {}),
+    "dashboard:session-detail": Row(GROUP, _session),
+    "dashboard:session-dry-run": Row(LOGGED_IN, post={}),
+    "dashboard:session-list": Row(LOGGED_IN),
+    "dashboard:session-submit": Row(LOGGED_IN),
+    "dashboard:session-submit POST": Row((302, 422, 422, 422, 422, 422, 422, 422), post={}),
+    "dashboard:session-tab": Row(GROUP, lambda world: [world.waiting.public_id, "timeline"]),
+    "help:design": Row(LOGGED_IN),
+    "help:reasons": Row(LOGGED_IN),
+    "live:event-list": Row(LOGGED_IN),
+}
+
+
+def _names(resolver: urls.URLResolver, space: str = "") -> Iterator[str]:
+    for pattern in resolver.url_patterns:
+        if isinstance(pattern, urls.URLResolver):
+            inner = f"{pattern.namespace}:" if pattern.namespace else ""
+            yield from _names(pattern, space + inner)
+        else:
+            yield f"{space}{pattern.name}"
+
+
+def test_every_route_has_a_row() -> None:
+    """Routes and rows are the same set."""
+    routes = set(_names(urls.get_resolver("xceweb.urls")))
+
+    assert routes == {name.removesuffix(" POST") for name in TABLE}
+
+
+@pytest.mark.parametrize("name", sorted(TABLE))
+def test_each_person_gets_the_status_of_the_table(name: str) -> None:
+    """Eight people ask the same address."""
+    world, row = worlds.a_world(), TABLE[name]
+    address = urls.reverse(name.removesuffix(" POST"), args=row.args(world))
+
+    client = Client()
+    got = tuple(_ask(client, world.people.get(person), address, row.post) for person in worlds.PEOPLE)
+
+    assert dict(zip(worlds.PEOPLE, row.statuses, strict=True)) == dict(zip(worlds.PEOPLE, got, strict=True))
+
+
+def _ask(client: Client, user: models.User | None, address: str, post: dict[str, str] | None) -> int:
+    client.logout()
+    if user is not None:
+        client.force_login(user)
+    answer = client.get(address) if post is None else client.post(address, post)
+    return answer.status_code
