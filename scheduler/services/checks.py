@@ -20,15 +20,18 @@ def require_administrator(actor: actors.Actor, what: str) -> None:
         permissions.require(permissions.is_administrator(actor.user), what)
 
 
-def checked(row: Row) -> Row:
+def checked(row: Row, *, exclude: set[str] | None = None) -> Row:
     """
     Return a row whose fields and constraints are sound.
+
+    Args:
+        exclude: fields that are filled later in the same transaction.
 
     Raises:
         Refusal: with a sentence per field.
     """
     try:
-        row.full_clean()
+        row.full_clean(exclude=exclude)
     except exceptions.ValidationError as error:
         fields = {name: " ".join(texts) for name, texts in error.message_dict.items()}
         raise errors.Refusal(code="invalid", fields=fields) from None

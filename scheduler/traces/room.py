@@ -49,7 +49,7 @@ def queue_in(group: str, name: str) -> str:
 
 def _kind(actor: actors.Actor, say: Callable[[str], None]) -> None:
     if not models.SlotKind.objects.filter(name=GPU_MILLI).exists():
-        setup.create_slot_kind(actor, GPU_MILLI, unit_name="thousandths of a GPU")
+        setup.create_slot_kind(actor, GPU_MILLI, unit="thousandths of a GPU")
         say(f"slot kind {GPU_MILLI}")
 
 
