@@ -8,7 +8,10 @@ from django import urls
 
 from scheduler import models
 
-_IMPORT = "from scheduler import models; from scheduler.services import actors, nodes, people, queues, setup; me = actors.of_command('shell')"
+_IMPORT = (
+    "from scheduler import models; from scheduler.services import actors, nodes, people, queues, setup; "
+    "me = actors.of_command('shell')"
+)
 _GROUP = "group = models.ResourceGroup.objects.get(slug='main')"
 #: Statements of each step, run one after the other in one shell command.
 GROUP = (_IMPORT, "setup.create_group(me, 'main')")
