@@ -188,10 +188,10 @@ class Desk:
 
     def _resume(self, command: messages.ResumeCommand) -> None:
         run, here = self._book.runs.get(command.session), self.lives.get(command.session)
-        if (command.session, command.epoch) in self._book.cancelled:
-            self._reply(command, messages.StartRefused(reason=fields.StartRefusal.CANCELLED))
-        elif run is None:
+        if run is None:
             self._reply(command, messages.Gone())
+        elif (command.session, command.epoch) in self._book.cancelled:
+            self._reply(command, messages.StartRefused(reason=fields.StartRefusal.CANCELLED))
         elif here is None:
             self._reply_state(command, run)
         elif run.stop is not None and run.stop.is_kill:

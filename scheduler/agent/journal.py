@@ -7,6 +7,7 @@ the agent, since guessing could stop or start something twice. Serves P02 and P0
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
@@ -64,7 +65,8 @@ class Journal:
             if sync:
                 os.fdatasync(self._file)
         except OSError as fault:
-            os.ftruncate(self._file, self._size)
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._file, self._size)
             raise JournalError(f"{self._path}: {fault}; free some space, nothing was done") from fault
         self._size += len(line)
         self.lines += 1

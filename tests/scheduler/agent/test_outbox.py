@@ -1,0 +1,97 @@
+"""When reports are sent again."""
+
+import pytest
+
+from scheduler.agent import journal, memory, outbox, records
+from scheduler.protocol import messages, signing
+from tests.scheduler.agent import bench as benches
+
+
+class Clock:
+    def __init__(self, monkeypatch):
+        self.now = 1_000_000
+        monkeypatch.setattr(records, "monotonic_ms", lambda: self.now)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    return Clock(monkeypatch)
+
+
+@pytest.fixture
+def store(tmp_path):
+    one = memory.Memory(journal.Journal(tmp_path / "journal"), boot="b")
+    one.load()
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def sent():
+    return []
+
+
+@pytest.fixture
+def out(store, sent, clock):
+    return outbox.Outbox(store, key=benches.KEY, send=sent.append, pause_ms=1000)
+
+
+def a_report():
+    return messages.Gone(session=benches.new_id(), epoch=1, command_id=benches.new_id())
+
+
+def opened(text):
+    return signing.open_envelope(text, keys=benches.KEYS, direction="up")
+
+
+def test_a_report_goes_at_once_and_then_with_growing_pauses(store, sent, out, clock):
+    store.report(a_report())
+    times = [0]
+    for passed in range(100, 130_001, 100):
+        clock.now = 1_000_000 + passed
+        before = len(sent)
+        out.resend()
+        times += [passed] * (len(sent) - before)
+
+    assert times == [0, 1000, 3000, 7000, 15_000, 31_000, 63_000, 123_000]
+    assert len({opened(text).seq for text in sent}) == 1
+
+
+def test_an_acknowledged_report_is_sent_no_more(store, sent, out, clock):
+    store.report(a_report())
+    store.acknowledge(tuple(store.book.outbox))
+    clock.now += 10_000
+    out.resend(everything=True)
+
+    assert len(sent) == 1
+
+
+def test_after_a_reconnect_everything_goes_again_in_order(store, sent, out):
+    for _ in range(3):
+        store.report(a_report())
+    out.resend(everything=True)
+    numbers = [opened(text).seq for text in sent]
+
+    assert numbers[3:] == numbers[:3] == sorted(numbers[:3])
+
+
+def test_what_a_new_agent_finds_waits_for_the_connection(store, sent, clock):
+    store.report(a_report())
+    out = outbox.Outbox(store, key=benches.KEY, send=sent.append, pause_ms=1000)
+    out.resend()
+
+    assert sent == []
+
+    clock.now += 1000
+    out.resend()
+
+    assert len(sent) == 1
+
+
+def test_passing_reports_are_sent_once(store, sent, out, clock):
+    out.send_once(messages.Heartbeat())
+    store.mention(messages.Heartbeat())
+    clock.now += 100_000
+    out.resend(everything=True)
+
+    assert [opened(text).body.TYPE for text in sent] == ["heartbeat", "heartbeat"]
