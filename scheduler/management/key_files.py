@@ -19,13 +19,7 @@ def enroll(actor: actors.Actor, node: models.Node, path: pathlib.Path) -> None:
     Raises:
         CommandError: the file is there already, or its directory cannot be written. No key was made then.
     """
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise CommandError(f"{path} is there already; remove it, or name another with --key-file") from None
-    except OSError as error:
-        raise CommandError(f"{path} cannot be written: {error.strerror}") from None
+    descriptor = _open_new(path)
     try:
         text = text_of(actor, node)
     except BaseException:
@@ -36,6 +30,16 @@ def enroll(actor: actors.Actor, node: models.Node, path: pathlib.Path) -> None:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _open_new(path: pathlib.Path) -> int:
+    if path.exists():
+        raise CommandError(f"{path} is there already; remove it, or name another with --key-file")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def text_of(actor: actors.Actor, node: models.Node) -> str:

@@ -52,7 +52,8 @@ def find_refused(actor: actors.Actor, plan: Plan, chosen: Iterable[entries.Entry
     Returns:
         One line for each problem, with the first line of the trace that has it; empty = all can be submitted.
     """
-    firsts = {_shape(plan, entry): entry for entry in reversed(list(chosen))}
+    last_first = sorted(chosen, key=lambda entry: entry.line, reverse=True)
+    firsts = {_shape(plan, entry): entry for entry in last_first}
     found = []
     for entry in sorted(firsts.values(), key=lambda entry: entry.line):
         found += [f"line {entry.line}: {problem}" for problem in _problems(actor, plan.request(entry))]
