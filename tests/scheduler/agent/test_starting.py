@@ -1,0 +1,43 @@
+"""From an accepted start to a running job."""
+
+import pytest
+
+from scheduler.agent import processes, starting, workspace
+from tests.scheduler.agent import bench as benches
+
+
+@pytest.fixture
+def means(tmp_path, forks):
+    return starting.Means(None, workspace.Workspace(tmp_path / "state", "n1"), forks)
+
+
+async def test_starting_again_finds_the_shepherd_that_is_there(means):
+    command = benches.a_start(argv=("sleep", "1000"))
+    first = await starting.start(command, means, ())
+    again = await starting.start(command, means, ())
+    processes.send(processes.Identity(*first["job"]), 9)
+
+    assert again == first
+
+
+async def test_the_reason_of_a_failure_is_one_sentence(means):
+    with pytest.raises(starting.StartError, match=r"^cannot run the script: No such file or directory$"):
+        await starting.start(benches.a_start(script="#!/no/such/interpreter\n"), means, ())
+
+
+async def test_a_state_directory_that_cannot_be_written_is_a_reason(means, monkeypatch):
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(means.space, "prepare", full)
+    with pytest.raises(starting.StartError, match="No space left"):
+        await starting.start(benches.a_start(), means, ())
+
+
+async def test_a_supervisor_that_died_at_once_is_a_reason(means, monkeypatch):
+    monkeypatch.setattr(starting, "_RECORDS_MS", 50)
+    command = benches.a_start()
+    directory = means.space.prepare(command)
+    (directory / "claim").touch()
+    with pytest.raises(starting.StartError, match="its supervisor died"):
+        await starting.start(command, means, ())
