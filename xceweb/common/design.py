@@ -42,8 +42,21 @@ def _devices() -> dict[str, Any]:
 
 
 def _memory() -> dict[str, Any]:
-    parts = {"allocated": 500 << 30, "releasing": 62 << 30, "reserved": 62 << 30, "free": 300 << 30, "drained": 100 << 30}
-    return {"kind": "mem", "label": "memory", "free": 300 << 30, "total": 1024 << 30, "most": None, "parts": parts}
+    parts = {
+        "allocated": 500 << 30,
+        "releasing": 62 << 30,
+        "reserved": 62 << 30,
+        "free": 300 << 30,
+        "drained": 100 << 30,
+    }
+    return {
+        "kind": "mem",
+        "label": "memory",
+        "free": 300 << 30,
+        "total": 1024 << 30,
+        "most": None,
+        "parts": parts,
+    }
 
 
 def _figures() -> list[dict[str, str]]:

@@ -18,7 +18,7 @@ function icon(type, icons) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("class", `icon ${colour}`);
   svg.setAttribute("aria-hidden", "true");
-  svg.appendChild(document.createElementNS(SVG, "use")).setAttribute("href", `#${name}`);
+  svg.appendChild(document.createElementNS(SVG, "use")).setAttribute("href", `#i-${name}`);
   return svg;
 }
 

@@ -6,7 +6,13 @@ _ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 SECRET_KEY = "only for sample pages"
 ALLOWED_HOSTS = ["127.0.0.1"]
-INSTALLED_APPS = ["django.contrib.contenttypes", "django.contrib.staticfiles", "django_htmx", "csp", "xceweb.common"]
+INSTALLED_APPS = [
+    "django.contrib.contenttypes",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "csp",
+    "xceweb.common",
+]
 INSTALLED_APPS += ["django.contrib.auth"]
 MIDDLEWARE = [
     "xceweb.common.middleware.RequestIdMiddleware",

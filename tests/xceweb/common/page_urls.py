@@ -29,7 +29,10 @@ urlpatterns = [
     urls.path("", urls.include(([urls.path("theme/", theme.set_theme, name="theme")], "common"))),
     _family("accounts", {"login": "accounts/login/", "logout": "accounts/logout/"}),
     _family("help", {"reasons": "help/reasons/"}),
-    _family("console", {"group-policy": "groups/<slug:slug>/policy/", "group-policy-preview": "groups/<slug:slug>/preview/"}),
+    _family(
+        "console",
+        {"group-policy": "groups/<slug:slug>/policy/", "group-policy-preview": "groups/<slug:slug>/preview/"},
+    ),
     _family(
         "dashboard",
         {

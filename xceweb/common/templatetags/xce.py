@@ -21,7 +21,7 @@ register = template.Library()
 
 NOTHING = "\u2013"
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
-_ICON = '<svg class="icon{}" aria-hidden="true"><use href="#{}"/></svg>'
+_ICON = '<svg class="icon{}" aria-hidden="true"><use href="#i-{}"/></svg>'
 _TIME = '<time datetime="{}" data-show="{}" title="{}">{}</time>'
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 

@@ -16,25 +16,35 @@ class PolicyForm(forms.Form):
     version = forms.IntegerField(widget=forms.HiddenInput)
     reason = forms.CharField(widget=forms.Textarea({"class": "textarea", "rows": 3}))
     preemption_mode = forms.ChoiceField(
-        choices=[("reschedule", "reschedule"), ("suspend", "suspend")], widget=forms.Select({"class": "select"})
+        choices=[("reschedule", "reschedule"), ("suspend", "suspend")],
+        widget=forms.Select({"class": "select"}),
     )
-    preemption_min_runtime = forms.IntegerField(widget=forms.TextInput({"class": "input", "data-in-force": "300"}))
+    preemption_min_runtime = forms.IntegerField(
+        widget=forms.TextInput({"class": "input", "data-in-force": "300"})
+    )
     grace_period = forms.IntegerField(widget=forms.TextInput({"class": "input", "data-in-force": "10"}))
 
 
 def policy() -> dict[str, Any]:
     """A manager who is about to switch preemption on."""
-    data = {"preemption_state": "on", "version": 8, "reason": "One week in shadow looked right.", "preemption_mode": "reschedule"}
+    data = {
+        "preemption_state": "on",
+        "version": 8,
+        "reason": "One week in shadow looked right.",
+        "preemption_mode": "reschedule",
+    }
     form = PolicyForm({**data, "preemption_min_runtime": 600, "grace_period": 10})
     return {
         **frame.frame("group:l4", ("Groups", "/"), ("l4", "/groups/l4/"), ("Policy", ""), reader="carol"),
-        "group": {"slug": "l4", "name": "l4", "state": "shadow", "summary": "6 nodes, 4 × L4 each"},
+        "group": {"slug": "l4", "name": "l4", "state": "shadow", "summary": "6 nodes, 4 x L4 each"},
         "tabs": overview.tabs("Policy"),
         "policy": {"version": 8, "state": "shadow", "set_by": "carol", "set_at": frame.ago(days=7)},
         "can_change": True,
         "form": form,
         "rules": rules(form),
-        "more_rules": [_rule(form["grace_period"], "Grace period", "From the warning signal to the kill.", "s")],
+        "more_rules": [
+            _rule(form["grace_period"], "Grace period", "From the warning signal to the kill.", "s")
+        ],
         "preview": preview(),
         "conflict": None,
         "history": history(),
@@ -45,10 +55,22 @@ def policy() -> dict[str, Any]:
 def conflict() -> dict[str, Any]:
     """Another manager was faster."""
     rows = [
-        {"label": "Minimum runtime", "before": "300 s", "theirs": "900 s", "mine": "600 s", "is_conflict": True},
+        {
+            "label": "Minimum runtime",
+            "before": "300 s",
+            "theirs": "900 s",
+            "mine": "600 s",
+            "is_conflict": True,
+        },
         {"label": "Grace period", "before": "10 s", "theirs": "20 s", "mine": "10 s", "is_conflict": False},
     ]
-    found = {"by": "dave", "at": frame.ago(minutes=2), "reason": "Longer protection for trainings.", "version": 9, "rows": rows}
+    found = {
+        "by": "dave",
+        "at": frame.ago(minutes=2),
+        "reason": "Longer protection for trainings.",
+        "version": 9,
+        "rows": rows,
+    }
     form = PolicyForm({"preemption_state": "on", "version": 9, "preemption_mode": "reschedule", "reason": ""})
     return {**policy(), "conflict": found, "form": form, "preview": None}
 
@@ -58,9 +80,18 @@ def seen_by_viewer() -> dict[str, Any]:
     return {**policy(), "can_change": False}
 
 
-def _rule(field: forms.BoundField, label: str, effect: str, suffix: str = "", *, changed: bool = False) -> dict[str, Any]:
+def _rule(
+    field: forms.BoundField, label: str, effect: str, suffix: str = "", *, changed: bool = False
+) -> dict[str, Any]:
     origin = "Changed: was 300 s in v8. Default: 0, off" if changed else "Default"
-    return {"field": field, "label": label, "effect": effect, "origin": origin, "is_changed": changed, "suffix": suffix}
+    return {
+        "field": field,
+        "label": label,
+        "effect": effect,
+        "origin": origin,
+        "is_changed": changed,
+        "suffix": suffix,
+    }
 
 
 def rules(form: PolicyForm) -> list[dict[str, Any]]:
@@ -78,8 +109,10 @@ def preview() -> dict[str, Any]:
     return {
         "round": 18_442,
         "at": frame.ago(seconds=1),
-        "sentence": "Switched on now, **3 sessions of 2 people stop** and **2 sessions start**, together **1 h 52 min** sooner.",
-        "note": "Seven days in shadow say the same: on would have stopped 14 sessions of 2 people and saved 31 h of waiting.",
+        "sentence": "Switched on now, **3 sessions of 2 people stop** and **2 sessions start**, together **1 "
+        "h 52 min** sooner.",
+        "note": "Seven days in shadow say the same: on would have stopped 14 sessions of 2 people and saved "
+        "31 h of waiting.",
         "stops": 3,
         "confirm_label": "Turn on and stop 3 sessions",
         "warnings": [],
@@ -90,27 +123,71 @@ def preview() -> dict[str, Any]:
             {"value": "1", "unit": "h 52 min", "label": "waiting saved", "tone": "gain"},
             {"value": "20,520", "unit": "", "label": "GPU-seconds lost", "tone": "cost"},
         ],
-        "plans": [_plan("serve-llm", "carol, production, priority 80", 1), _plan("eval-nightly", "alice, production, priority 60", 2)],
+        "plans": [
+            _plan("serve-llm", "carol, production, priority 80", 1),
+            _plan("eval-nightly", "alice, production, priority 60", 2),
+        ],
         "more": "",
         "protected": [
-            {"label": "Not lower", "help_url": "/help/reasons/#not-lower", "count": 3, "slots": frame.slots(6), "example": "serve-embed, priority 80, is not below 80"},
-            {"label": "Minimum runtime", "help_url": "/help/reasons/#min-runtime", "count": 2, "slots": frame.slots(3), "example": "for another 6 and 9 min"},
+            {
+                "label": "Not lower",
+                "help_url": "/help/reasons/#not-lower",
+                "count": 3,
+                "slots": frame.slots(6),
+                "example": "serve-embed, priority 80, is not below 80",
+            },
+            {
+                "label": "Minimum runtime",
+                "help_url": "/help/reasons/#min-runtime",
+                "count": 2,
+                "slots": frame.slots(3),
+                "example": "for another 6 and 9 min",
+            },
         ],
         "untouched": {"count": 9, "slots": frame.slots(15)},
         "exposure": [
-            {"owner": "alice", "stop": 1, "could": 0, "safe": 0, "slots": frame.slots(2), "lost": "5,880 GPU-s", "gains": "starts eval-nightly"},
-            {"owner": "bob", "stop": 2, "could": 1, "safe": 3, "slots": frame.slots(2), "lost": "14,640 GPU-s", "gains": "starts nothing"},
+            {
+                "owner": "alice",
+                "stop": 1,
+                "could": 0,
+                "safe": 0,
+                "slots": frame.slots(2),
+                "lost": "5,880 GPU-s",
+                "gains": "starts eval-nightly",
+            },
+            {
+                "owner": "bob",
+                "stop": 2,
+                "could": 1,
+                "safe": 3,
+                "slots": frame.slots(2),
+                "lost": "14,640 GPU-s",
+                "gains": "starts nothing",
+            },
         ],
     }
 
 
 def _plan(label: str, who: str, count: int) -> dict[str, Any]:
     victims = [
-        {"label": f"sweep-{42 + i}", "url": "", "owner": "bob", "queue": "batch", "value": 10, "slots": frame.slots(1, 8), "had_run_s": 8_040}
+        {
+            "label": f"sweep-{42 + i}",
+            "url": "",
+            "owner": "bob",
+            "queue": "batch",
+            "value": 10,
+            "slots": frame.slots(1, 8),
+            "had_run_s": 8_040,
+        }
         | {"lost": "8,040 GPU-s", "then": "requeued"}
         for i in range(count)
     ]
-    return {"label": label, "url": "#", "who": who, "need": "needs 2 GPUs, starts on gpu-15: 1 free, 1 short"} | {
+    return {
+        "label": label,
+        "url": "#",
+        "who": who,
+        "need": "needs 2 GPUs, starts on gpu-15: 1 free, 1 short",
+    } | {
         "gain": "1 h 8 min sooner",
         "waited": "has waited 41 min",
         "victims": victims,
@@ -123,7 +200,13 @@ def history() -> list[dict[str, Any]]:
     watch = {"reason": "Watch one week before we switch it on.", "undo_url": "/groups/l4/policy/undo/"}
     return [
         {**row, **watch, "version": 8, "at": frame.ago(days=7), "from_state": "off", "to_state": "shadow"},
-        {**row, "version": 7, "at": frame.ago(days=14), "changes": ["mode terminate → reschedule"], "reason": "Nobody should lose a place."},
+        {
+            **row,
+            "version": 7,
+            "at": frame.ago(days=14),
+            "changes": ["mode terminate → reschedule"],
+            "reason": "Nobody should lose a place.",
+        },
     ]
 
 
@@ -134,24 +217,59 @@ def first_steps() -> dict[str, Any]:
         **frame.frame("overview", ("First steps", ""), reader="admin"),
         "done": 2,
         "steps": [
-            {**step, "title": "Make a resource group", "text": "A group is a set of nodes with one preemption policy.", "is_done": True},
-            {**step, "title": "Add a node", "text": "Enroll its agent and start it there.", "commands": [{"id": "c1", "text": "bin/manage agent_enroll gpu-01 --group a100"}]},
+            {
+                **step,
+                "title": "Make a resource group",
+                "text": "A group is a set of nodes with one preemption policy.",
+                "is_done": True,
+            },
+            {
+                **step,
+                "title": "Add a node",
+                "text": "Enroll its agent and start it there.",
+                "commands": [{"id": "c1", "text": "bin/manage agent_enroll gpu-01 --group a100"}],
+            },
             {**step, "title": "Make a queue", "text": "Sessions are submitted to queues.", "is_done": True},
-            {**step, "title": "Submit a session", "text": "Anything that runs in a shell.", "link": {"label": "Submit a session", "url": "/sessions/new/"}},
+            {
+                **step,
+                "title": "Submit a session",
+                "text": "Anything that runs in a shell.",
+                "link": {"label": "Submit a session", "url": "/sessions/new/"},
+            },
         ],
     }
 
 
 def reasons() -> dict[str, Any]:
     """The glossary."""
-    no_room = {"code": "no-resources", "label": "No room", "meaning": "No node has all that was asked for free at once.", "advice": "Ask for less."}
+    no_room = {
+        "code": "no-resources",
+        "label": "No room",
+        "meaning": "No node has all that was asked for free at once.",
+        "advice": "Ask for less.",
+    }
     held = {"code": "held", "label": "Held", "meaning": "Somebody holds it back.", "advice": "Release it."}
-    lower = {"code": "not-lower", "label": "Not lower", "meaning": "Only a strictly lower number can be stopped.", "advice": ""}
+    lower = {
+        "code": "not-lower",
+        "label": "Not lower",
+        "meaning": "Only a strictly lower number can be stopped.",
+        "advice": "",
+    }
     return {
         **frame.frame("help", ("Reasons explained", "")),
         "parts": [
-            {"id": "pending", "heading": "Why a session waits", "text": "Each waiting session has one headline.", "reasons": [no_room, held]},
-            {"id": "verdicts", "heading": "Why another was not stopped", "text": "Each candidate has one verdict.", "reasons": [lower]},
+            {
+                "id": "pending",
+                "heading": "Why a session waits",
+                "text": "Each waiting session has one headline.",
+                "reasons": [no_room, held],
+            },
+            {
+                "id": "verdicts",
+                "heading": "Why another was not stopped",
+                "text": "Each candidate has one verdict.",
+                "reasons": [lower],
+            },
         ],
     }
 
@@ -160,7 +278,9 @@ class LoginForm(forms.Form):
     """A log-in form that was refused."""
 
     username = forms.CharField(widget=forms.TextInput({"class": "input", "autocomplete": "username"}))
-    password = forms.CharField(widget=forms.PasswordInput({"class": "input", "autocomplete": "current-password"}))
+    password = forms.CharField(
+        widget=forms.PasswordInput({"class": "input", "autocomplete": "current-password"})
+    )
 
     def clean(self) -> None:
         """Refuse, as a wrong password does."""
@@ -169,7 +289,12 @@ class LoginForm(forms.Form):
 
 def login() -> dict[str, Any]:
     """The log-in page after a wrong password."""
-    return {"title": "Sign in", "form": LoginForm({"username": "alice", "password": "x"}), "next": "/", "user": None}
+    return {
+        "title": "Sign in",
+        "form": LoginForm({"username": "alice", "password": "x"}),
+        "next": "/",
+        "user": None,
+    }
 
 
 def refused() -> dict[str, Any]:

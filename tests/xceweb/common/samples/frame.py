@@ -43,7 +43,10 @@ class Person:
 
 def frame(section: str, *crumbs: tuple[str, str], reader: str = "alice") -> dict[str, Any]:
     """Return what base.html needs."""
-    groups = [{"slug": "a100", "name": "a100", "state": "on"}, {"slug": "l4", "name": "l4", "state": "shadow"}]
+    groups = [
+        {"slug": "a100", "name": "a100", "state": "on"},
+        {"slug": "l4", "name": "l4", "state": "shadow"},
+    ]
     return {
         "user": Person(reader),
         "section": section,
@@ -55,18 +58,33 @@ def frame(section: str, *crumbs: tuple[str, str], reader: str = "alice") -> dict
 
 def event(number: int, ago_s: int, kind: str, text: str) -> dict[str, Any]:
     """Return one event as a feed shows it."""
-    return {"number": number, "at": ago(seconds=ago_s), "type": kind, "text": text, "link": f"/sessions/{ID}/"}
+    return {
+        "number": number,
+        "at": ago(seconds=ago_s),
+        "type": kind,
+        "text": text,
+        "link": f"/sessions/{ID}/",
+    }
 
 
 def strip(name: str, pattern: str) -> dict[str, Any]:
-    """Return a node's cells from letters: a allocated, r reserved, s releasing (being stopped), f free, d drained, y you."""
+    """Return a node's cells from letters: allocated, reserved, s = releasing, free, drained, you."""
     kinds = {"a": "allocated", "r": "reserved", "s": "releasing", "f": "free", "d": "drained", "y": "you"}
     return {"name": name, "cells": [kinds[letter] for letter in pattern]}
 
 
-def step(ago_s: float, icon: str, css: str, what: str, sub: str = "", delay_us: int | None = None) -> dict[str, Any]:
+def step(
+    ago_s: float, icon: str, css: str, what: str, sub: str = "", delay_us: int | None = None
+) -> dict[str, Any]:
     """Return one line of a time line."""
-    return {"at": ago(seconds=ago_s), "delay_us": delay_us, "icon": icon, "css": css, "what": what, "sub": sub}
+    return {
+        "at": ago(seconds=ago_s),
+        "delay_us": delay_us,
+        "icon": icon,
+        "css": css,
+        "what": what,
+        "sub": sub,
+    }
 
 
 def fact(term: str, text: str, quote: str = "") -> dict[str, str]:

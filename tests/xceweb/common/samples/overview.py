@@ -15,9 +15,11 @@ def overview() -> dict[str, Any]:
     return {
         **frame.frame("overview", ("Overview", "")),
         "headline": {
-            "sentence": "**4 of 11** waiting sessions need **4 or more GPUs on one node** of a100. **5** are free there, "
+            "sentence": "**4 of 11** waiting sessions need **4 or more GPUs on one node** of a100. **5** are "
+            "free there, "
             "but never more than **3** together.",
-            "note": "They ask for 20 GPUs and have waited 5 h 06 min in sum. The next room that is likely to open: "
+            "note": "They ask for 20 GPUs and have waited 5 h 06 min in sum. The next room that is likely to "
+            "open: "
             "gpu-02 in about 10 min.",
             "link": {"label": "Show the four", "url": "/sessions/?state=pending"},
         },
@@ -28,7 +30,11 @@ def overview() -> dict[str, Any]:
         "mine": mine(),
         "events": events(),
         "notices": [
-            {"title": "Tomorrow 06:00 to 07:00", "text": "a100 starts nothing new. Running sessions go on.", "link": None},
+            {
+                "title": "Tomorrow 06:00 to 07:00",
+                "text": "a100 starts nothing new. Running sessions go on.",
+                "link": None,
+            },
             {
                 "title": "l4, week in shadow",
                 "text": "on would have stopped 14 sessions of 2 people and saved 31 h of waiting.",
@@ -40,23 +46,58 @@ def overview() -> dict[str, Any]:
 
 def empty_overview() -> dict[str, Any]:
     """The first minute of a new role: nothing to see yet."""
-    nothing = {"alive": [{"state": "running", "count": 0, "url": "#"}], "alive_total": 0, "alive_max": 0, "ended": []}
-    empty = {"headline": None, "round": None, "capacity": [], "states": nothing, "mine": [], "events": [], "notices": []}
+    nothing = {
+        "alive": [{"state": "running", "count": 0, "url": "#"}],
+        "alive_total": 0,
+        "alive_max": 0,
+        "ended": [],
+    }
+    empty = {
+        "headline": None,
+        "round": None,
+        "capacity": [],
+        "states": nothing,
+        "mine": [],
+        "events": [],
+        "notices": [],
+    }
     return {**overview(), **empty}
 
 
 def _rounds() -> list[int]:
-    return [11_000, 10_000, 9_000, 11_000, 10_000, 12_000, 8_000, 10_000, 22_000, 9_000, 11_000, 10_000, 14_000]
+    return [
+        11_000,
+        10_000,
+        9_000,
+        11_000,
+        10_000,
+        12_000,
+        8_000,
+        10_000,
+        22_000,
+        9_000,
+        11_000,
+        10_000,
+        14_000,
+    ]
 
 
 def _wave(height: float) -> list[float]:
-    return [max(0.05, min(1.0, height + 0.18 * math.sin(i / 7) + 0.05 * math.sin(i * 1.7))) for i in range(97)]
+    return [
+        max(0.05, min(1.0, height + 0.18 * math.sin(i / 7) + 0.05 * math.sin(i * 1.7))) for i in range(97)
+    ]
 
 
 def usage(height: float, marks: list[tuple[float, bool]], label: str) -> dict[str, Any]:
     """Use over 24 hours with marks at (hours ago, would)."""
     found = [{"at": frame.ago(hours=hours), "would": would} for hours, would in marks]
-    return {"values": _wave(height), "start": frame.ago(hours=24), "end": frame.NOW, "marks": found, "label": label}
+    return {
+        "values": _wave(height),
+        "start": frame.ago(hours=24),
+        "end": frame.NOW,
+        "marks": found,
+        "label": label,
+    }
 
 
 def a100() -> dict[str, Any]:
@@ -68,15 +109,27 @@ def a100() -> dict[str, Any]:
     return {
         "slug": "a100",
         "name": "a100",
-        "summary": "4 nodes, 8 × A100 each",
+        "summary": "4 nodes, 8 x A100 each",
         "state": "on",
         "state_since": frame.ago(days=18),
         "kinds": [
-            kind("cuda.device", 5, 32, most=3, cells=cells, label="32 GPUs: 23 allocated, 2 releasing, 2 reserved, 5 free"),
+            kind(
+                "cuda.device",
+                5,
+                32,
+                most=3,
+                cells=cells,
+                label="32 GPUs: 23 allocated, 2 releasing, 2 reserved, 5 free",
+            ),
             bar("cpu", {"allocated": 148_000, "releasing": 12_000, "reserved": 12_000, "free": 84_000}),
-            bar("mem", {"allocated": 1228 * GIB, "releasing": 96 * GIB, "reserved": 96 * GIB, "free": 628 * GIB}),
+            bar(
+                "mem",
+                {"allocated": 1228 * GIB, "releasing": 96 * GIB, "reserved": 96 * GIB, "free": 628 * GIB},
+            ),
         ],
-        "usage": usage(0.75, [(21, False), (13, False), (5.2, False), (3.4, False), (0.5, False)], "GPUs in use, 24 h"),
+        "usage": usage(
+            0.75, [(21, False), (13, False), (5.2, False), (3.4, False), (0.5, False)], "GPUs in use, 24 h"
+        ),
         "usage_label": "GPUs in use of 32, 24 h",
         "usage_note": "6 preemptions, all **used**",
         "running": 22,
@@ -94,7 +147,7 @@ def l4() -> dict[str, Any]:
         **a100(),
         "slug": "l4",
         "name": "l4",
-        "summary": "6 nodes, 4 × L4 each",
+        "summary": "6 nodes, 4 x L4 each",
         "state": "shadow",
         "state_since": frame.ago(days=7),
         "kinds": [
@@ -112,7 +165,9 @@ def l4() -> dict[str, Any]:
     }
 
 
-def kind(name: str, free: int, total: int, *, most: int | None = None, label: str = "", **shape: Any) -> dict[str, Any]:
+def kind(
+    name: str, free: int, total: int, *, most: int | None = None, label: str = "", **shape: Any
+) -> dict[str, Any]:
     """One kind of a capacity list."""
     return {"kind": name, "free": free, "total": total, "most": most, "label": label or name, **shape}
 
@@ -124,13 +179,25 @@ def bar(name: str, parts: dict[str, int]) -> dict[str, Any]:
 
 def states() -> dict[str, Any]:
     """Counts by state."""
-    alive = {"pending": 11, "scheduled": 1, "running": 34, "preempted": 1, "suspended": 2, "stopping": 0, "terminating": 1}
+    alive = {
+        "pending": 11,
+        "scheduled": 1,
+        "running": 34,
+        "preempted": 1,
+        "suspended": 2,
+        "stopping": 0,
+        "terminating": 1,
+    }
     ended = {"success": 212, "failure": 9, "preempted": 6, "cancelled": 3, "timeout": 2, "lost": 0}
     return {
-        "alive": [{"state": name, "count": n, "url": f"/sessions/?state={name}"} for name, n in alive.items()],
+        "alive": [
+            {"state": name, "count": n, "url": f"/sessions/?state={name}"} for name, n in alive.items()
+        ],
         "alive_total": 50,
         "alive_max": 34,
-        "ended": [{"result": name, "count": n, "url": f"/sessions/?state=ended:{name}"} for name, n in ended.items()],
+        "ended": [
+            {"result": name, "count": n, "url": f"/sessions/?state=ended:{name}"} for name, n in ended.items()
+        ],
         "ended_max": 212,
     }
 
@@ -138,10 +205,37 @@ def states() -> dict[str, Any]:
 def mine() -> list[dict[str, Any]]:
     """One's own sessions."""
     rows = [
-        ("train-resnet-7", "pending", "", "Preempted by priority **80**, attempt 2", "a100", 4, 1800, "about 14:52"),
-        ("sweep-51", "pending", "", "Needs 4 GPUs on one node, 3 free at most", "a100", 4, 1664, "about 14:42"),
+        (
+            "train-resnet-7",
+            "pending",
+            "",
+            "Preempted by priority **80**, attempt 2",
+            "a100",
+            4,
+            1800,
+            "about 14:52",
+        ),
+        (
+            "sweep-51",
+            "pending",
+            "",
+            "Needs 4 GPUs on one node, 3 free at most",
+            "a100",
+            4,
+            1664,
+            "about 14:42",
+        ),
         ("train-bert-2", "running", "", "Would be stopped now if l4 were on", "l4", 2, 2940, "until 18:40"),
-        ("notebook-3", "suspended", "", "Suspended by you, resumes on gpu-15", "l4", 1, 7500, "when you resume"),
+        (
+            "notebook-3",
+            "suspended",
+            "",
+            "Suspended by you, resumes on gpu-15",
+            "l4",
+            1,
+            7500,
+            "when you resume",
+        ),
         ("prep-data-19", "terminated", "success", "Exit code 0", "a100", 0, 4320, "ended"),
     ]
     keys = ("name", "state", "result", "verdict", "group", "gpus", "since_s", "next")
@@ -166,7 +260,10 @@ def events() -> list[dict[str, Any]]:
 def tabs(current: str) -> list[dict[str, Any]]:
     """The tabs of a group."""
     labels = {"Summary": None, "Sessions": 17, "Queues": 4, "Nodes": 6, "Policy": None, "History": None}
-    return [{"label": name, "url": "#", "count": count, "is_current": name == current} for name, count in labels.items()]
+    return [
+        {"label": name, "url": "#", "count": count, "is_current": name == current}
+        for name, count in labels.items()
+    ]
 
 
 def group() -> dict[str, Any]:
@@ -182,14 +279,27 @@ def group() -> dict[str, Any]:
             "summary": card["summary"],
             "starting": True,
             "policy_url": "/groups/l4/policy/",
-            "policy_sentence": "In **shadow**: nobody is stopped, what would be is recorded. Victims go **back to the "
+            "policy_sentence": "In **shadow**: nobody is stopped, what would be is recorded. Victims go "
+            "**back to the "
             "queue** after **10 s**; a session is safe in its first **5 min**.",
         },
         "tabs": tabs("Summary"),
         "states": states(),
         "pending": [
-            {"label": "No room", "url": "/help/reasons/#no-resources", "count": 3, "slots": frame.slots(7, 56), "oldest_wait_s": 2460},
-            {"label": "Held", "url": "/help/reasons/#held", "count": 1, "slots": frame.slots(1, 4), "oldest_wait_s": 600},
+            {
+                "label": "No room",
+                "url": "/help/reasons/#no-resources",
+                "count": 3,
+                "slots": frame.slots(7, 56),
+                "oldest_wait_s": 2460,
+            },
+            {
+                "label": "Held",
+                "url": "/help/reasons/#held",
+                "count": 1,
+                "slots": frame.slots(1, 4),
+                "oldest_wait_s": 600,
+            },
         ],
         "nodes": nodes()[:6],
         "queues": queues()[:2],
@@ -199,14 +309,39 @@ def group() -> dict[str, Any]:
 
 def queues() -> list[dict[str, Any]]:
     """Four queues that may preempt each other in part."""
-    common = {"policy_name": "lowest_priority_first", "policy_error": "", "default_priority": 10, "groups": ["a100", "l4"]}
+    common = {
+        "policy_name": "lowest_priority_first",
+        "policy_error": "",
+        "default_priority": 10,
+        "groups": ["a100", "l4"],
+    }
     rows = [
-        ("production", "Serving and nightly evaluation", "open", False, ["batch", "scavenge"], 80, 9, 2, 2460),
+        (
+            "production",
+            "Serving and nightly evaluation",
+            "open",
+            False,
+            ["batch", "scavenge"],
+            80,
+            9,
+            2,
+            2460,
+        ),
         ("research", "", "open", False, ["scavenge"], 40, 8, 3, 13_860),
         ("batch", "Long training runs", "open", True, [], 40, 14, 5, 1800),
         ("scavenge", "Whatever is left", "no_submit", True, [], 10, 3, 1, None),
     ]
-    keys = ("name", "description", "state", "is_preemptible", "may_preempt", "max_priority", "running", "pending", "oldest_wait_s")
+    keys = (
+        "name",
+        "description",
+        "state",
+        "is_preemptible",
+        "may_preempt",
+        "max_priority",
+        "running",
+        "pending",
+        "oldest_wait_s",
+    )
     found = [{**common, **dict(zip(keys, row, strict=True))} for row in rows]
     found[1]["policy_error"] = "No plug-in is called fair_first: this queue preempts nobody."
     return found
@@ -219,14 +354,27 @@ def queue_list() -> dict[str, Any]:
 
 def nodes() -> list[dict[str, Any]]:
     """Nodes in each of their states."""
-    patterns = {"gpu-11": "aaaa", "gpu-12": "aaar", "gpu-13": "assa", "gpu-14": "aaaa", "gpu-15": "aaaf", "gpu-16": "dddd"}
+    patterns = {
+        "gpu-11": "aaaa",
+        "gpu-12": "aaar",
+        "gpu-13": "assa",
+        "gpu-14": "aaaa",
+        "gpu-15": "aaaf",
+        "gpu-16": "dddd",
+    }
     return [_node(name, pattern) for name, pattern in patterns.items()]
 
 
 def _node(name: str, pattern: str) -> dict[str, Any]:
     is_drained = pattern == "dddd"
     parts = {"drained": 32_000} if is_drained else {"allocated": 22_000, "free": 10_000}
-    device = kind("cuda.device", pattern.count("f"), 4, label=f"{name}: 4 GPUs", cells=frame.strip(name, pattern)["cells"])
+    device = kind(
+        "cuda.device",
+        pattern.count("f"),
+        4,
+        label=f"{name}: 4 GPUs",
+        cells=frame.strip(name, pattern)["cells"],
+    )
     return {
         "name": name,
         "state": "draining" if is_drained else "suspect" if name == "gpu-14" else "ready",
@@ -238,7 +386,15 @@ def _node(name: str, pattern: str) -> dict[str, Any]:
 
 def node_list() -> dict[str, Any]:
     """All nodes by group."""
-    groups = [{"slug": "l4", "name": "l4", "state": "shadow", "largest": "1 GPU, 10 cores, 92 GiB", "nodes": nodes()}]
+    groups = [
+        {
+            "slug": "l4",
+            "name": "l4",
+            "state": "shadow",
+            "largest": "1 GPU, 10 cores, 92 GiB",
+            "nodes": nodes(),
+        }
+    ]
     return {**frame.frame("nodes", ("Nodes", "")), "groups": groups}
 
 
@@ -247,7 +403,13 @@ def node() -> dict[str, Any]:
     states_ = ["allocated", "allocated", "allocated", "allocated", "allocated", "allocated", "free", "free"]
     sessions = ["train-bert-2"] * 2 + ["Another session"] * 4 + ["", ""]
     devices = [
-        {"kind": "GPU", "index": i, "state": state, "session": session, "url": "/sessions/x/" if "bert" in session else ""}
+        {
+            "kind": "GPU",
+            "index": i,
+            "state": state,
+            "session": session,
+            "url": "/sessions/x/" if "bert" in session else "",
+        }
         for i, (state, session) in enumerate(zip(states_, sessions, strict=True))
     ]
     held = {"state": "running", "result": "", "queue": "batch", "priority": 20, "since_s": 2940}
@@ -261,22 +423,48 @@ def node() -> dict[str, Any]:
             "last_report_at": frame.ago(seconds=2),
             "labels": {"gpu": "a100", "rack": "r4"},
             "max_sessions": 12,
-            "enforced": "This host cannot limit memory: sessions are trusted to stay within what they asked for.",
+            "enforced": "This host cannot limit memory: sessions are trusted to stay within what they asked "
+            "for.",
         },
-        "kinds": a100()["kinds"][:1] + [bar("cpu", {"allocated": 40_000, "free": 24_000})],
+        "kinds": [a100()["kinds"][0], bar("cpu", {"allocated": 40_000, "free": 24_000})],
         "devices": devices,
         "sessions": [
-            {**held, "label": "train-bert-2", "url": "/sessions/x/", "is_mine": True, "slots": frame.slots(2, 16), "devices": "GPUs 0, 1"},
-            {**held, "label": "Another session", "url": "", "is_mine": False, "slots": frame.slots(4, 24), "devices": "GPUs 2 to 5"},
+            {
+                **held,
+                "label": "train-bert-2",
+                "url": "/sessions/x/",
+                "is_mine": True,
+                "slots": frame.slots(2, 16),
+                "devices": "GPUs 0, 1",
+            },
+            {
+                **held,
+                "label": "Another session",
+                "url": "",
+                "is_mine": False,
+                "slots": frame.slots(4, 24),
+                "devices": "GPUs 2 to 5",
+            },
         ],
-        "steps": [frame.step(4000, "nodes", "ink-3", "Joined"), frame.step(2940, "s-running", "i-running", "train-bert-2 started")],
+        "steps": [
+            frame.step(4000, "nodes", "ink-3", "Joined"),
+            frame.step(2940, "s-running", "i-running", "train-bert-2 started"),
+        ],
         "actions": [drain()],
     }
 
 
 def drain() -> dict[str, Any]:
     """An action that asks for a reason."""
-    reason = {"name": "reason", "label": "Reason", "type": "text", "value": "", "min": None, "max": None, "required": True}
+    reason = {
+        "name": "reason",
+        "label": "Reason",
+        "type": "text",
+        "value": "",
+        "min": None,
+        "max": None,
+        "required": True,
+    }
     return {
         "key": "drain",
         "label": "Drain",

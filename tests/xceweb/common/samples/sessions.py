@@ -12,14 +12,27 @@ from tests.xceweb.common.samples import decisions, frame, overview
 
 def session_list() -> dict[str, Any]:
     """A page of sessions, some of which may only be seen in summary."""
-    words = [("All", "", 232), ("Pending", "s-pending", 11), ("Running", "s-running", 34), ("Suspended", "s-suspended", 2)]
+    words = [
+        ("All", "", 232),
+        ("Pending", "s-pending", 11),
+        ("Running", "s-running", 34),
+        ("Suspended", "s-suspended", 2),
+    ]
     facets = [
         {"label": label, "icon": icon, "count": count, "url": "#", "is_current": i == 0}
         for i, (label, icon, count) in enumerate(words)
     ]
     return {
         **frame.frame("sessions", ("Sessions", "")),
-        "filters": {"q": "", "state": "", "owner": "", "group": "a100", "queue": "", "facets": facets, "is_filtered": True}
+        "filters": {
+            "q": "",
+            "state": "",
+            "owner": "",
+            "group": "a100",
+            "queue": "",
+            "facets": facets,
+            "is_filtered": True,
+        }
         | {"groups": ["a100", "l4"], "queues": ["batch", "production"]},
         "sessions": rows(),
         "pager": {"first": 1, "last": 8, "total": 232, "previous_url": "", "next_url": "?page=2"},
@@ -69,15 +82,21 @@ class SubmitForm(forms.Form):
     name = forms.CharField(widget=forms.TextInput({"class": "input"}))
     group = forms.ChoiceField(choices=[("a100", "a100")], widget=forms.Select({"class": "select"}))
     queue = forms.ChoiceField(choices=[("batch", "batch")], widget=forms.Select({"class": "select"}))
-    command = forms.CharField(widget=forms.Textarea({"class": "textarea mono", "rows": 3}), help_text="As in a shell.")
+    command = forms.CharField(
+        widget=forms.Textarea({"class": "textarea mono", "rows": 3}), help_text="As in a shell."
+    )
     gpus = forms.IntegerField(label="GPUs", widget=forms.TextInput({"class": "input"}))
     cpu = forms.CharField(label="Cores", widget=forms.TextInput({"class": "input"}))
     mem = forms.CharField(label="Memory", widget=forms.TextInput({"class": "input"}), help_text="Such as 4g.")
     wall_time = forms.CharField(required=False, widget=forms.TextInput({"class": "input"}))
     priority = forms.IntegerField(max_value=40, widget=forms.NumberInput({"class": "input"}))
-    job_priority = forms.IntegerField(label="Rank among your own", widget=forms.NumberInput({"class": "input"}))
+    job_priority = forms.IntegerField(
+        label="Rank among your own", widget=forms.NumberInput({"class": "input"})
+    )
     is_preemptible = forms.BooleanField(
-        label="May be preempted", required=False, help_text="It keeps its place in the queue and starts again by itself."
+        label="May be preempted",
+        required=False,
+        help_text="It keeps its place in the queue and starts again by itself.",
     )
 
     @property
@@ -88,13 +107,23 @@ class SubmitForm(forms.Form):
 
 def submit() -> dict[str, Any]:
     """A form with an error, and the answer of a dry run."""
-    data = {"name": "sweep-52", "group": "a100", "queue": "batch", "command": "python train.py", "gpus": "4", "cpu": "32"}
+    data = {
+        "name": "sweep-52",
+        "group": "a100",
+        "queue": "batch",
+        "command": "python train.py",
+        "gpus": "4",
+        "cpu": "32",
+    }
     form = SubmitForm({**data, "mem": "256g", "priority": "80", "job_priority": "10", "is_preemptible": "on"})
     return {
         **frame.frame("submit", ("Sessions", "/sessions/"), ("Submit", "")),
         "form": form,
-        "tiers": [{"value": 0, "label": "Low", "text": "waits for others"}, {"value": 10, "label": "Normal", "text": "as most"}]
-        + [{"value": 40, "label": "High", "text": "your cap"}],
+        "tiers": [
+            {"value": 0, "label": "Low", "text": "waits for others"},
+            {"value": 10, "label": "Normal", "text": "as most"},
+            {"value": 40, "label": "High", "text": "your cap"},
+        ],
         "priority_cap": 40,
         "dry_run": dry_run(),
         "token": "b41f",
@@ -105,13 +134,23 @@ def dry_run() -> dict[str, Any]:
     """A session that would wait."""
     return {
         "outcome": "waits",
-        "sentence": "It would **wait**: it needs **4 GPUs on one node**, and **3** are free together at most, on gpu-03.",
+        "sentence": "It would **wait**: it needs **4 GPUs on one node**, and **3** are free together at "
+        "most, on gpu-03.",
         "note": "About 10 min, from what runs now.",
         "at": frame.NOW,
         "round": 18_442,
-        "facts": [frame.fact("May preempt", "nobody: batch preempts from no queue"), frame.fact("May be preempted by", "production")],
+        "facts": [
+            frame.fact("May preempt", "nobody: batch preempts from no queue"),
+            frame.fact("May be preempted by", "production"),
+        ],
         "suggestions": [{"label": "3 GPUs instead of 4", "fact": "Starts now on gpu-03."}],
-        "commands": [{"id": "as-curl", "label": "curl", "text": "curl -X POST https://xce.example.org/api/v1/sessions/ -d @session.json"}],
+        "commands": [
+            {
+                "id": "as-curl",
+                "label": "curl",
+                "text": "curl -X POST https://xce.example.org/api/v1/sessions/ -d @session.json",
+            }
+        ],
     }
 
 
@@ -149,8 +188,21 @@ def rail() -> list[dict[str, Any]]:
     return [
         {**step, "icon": "check", "css": "ink-3", "word": "Submitted", "at": frame.ago(hours=3.8)},
         {**step, "icon": "s-running", "css": "i-running", "word": "Ran", "text": "3 h 12 min"},
-        {**step, "icon": "s-preempted", "css": "i-preempted", "word": "Preempted", "at": frame.ago(minutes=30)},
-        {**step, "icon": "s-pending", "css": "i-pending", "word": "Waiting, attempt 2", "text": "30 min", "is_current": True},
+        {
+            **step,
+            "icon": "s-preempted",
+            "css": "i-preempted",
+            "word": "Preempted",
+            "at": frame.ago(minutes=30),
+        },
+        {
+            **step,
+            "icon": "s-pending",
+            "css": "i-pending",
+            "word": "Waiting, attempt 2",
+            "text": "30 min",
+            "is_current": True,
+        },
         {**step, "icon": "s-scheduled", "css": "ink-3", "word": "Starts", "text": "about 14:52"},
     ]
 
@@ -177,18 +229,56 @@ def page(tab: str, **context: Any) -> dict[str, Any]:
 
 def actions() -> list[dict[str, Any]]:
     """What an owner may do."""
-    priority = {"name": "priority", "label": "Priority, up to 40", "type": "number", "value": 20, "min": 0, "max": 40, "required": True}
+    priority = {
+        "name": "priority",
+        "label": "Priority, up to 40",
+        "type": "number",
+        "value": 20,
+        "min": 0,
+        "max": 40,
+        "required": True,
+    }
     common = {**overview.drain(), "fields": []}
     return [
-        {**common, "key": "priority", "label": "Change priority", "title": "Change priority", "button": "Set priority", "fields": [priority]},
-        {**common, "key": "cancel", "label": "Cancel", "title": "Cancel train-resnet-7?", "button": "Cancel session", "tone": "danger"},
+        {
+            **common,
+            "key": "priority",
+            "label": "Change priority",
+            "title": "Change priority",
+            "button": "Set priority",
+            "fields": [priority],
+        },
+        {
+            **common,
+            "key": "cancel",
+            "label": "Cancel",
+            "title": "Cancel train-resnet-7?",
+            "button": "Cancel session",
+            "tone": "danger",
+        },
     ]
 
 
 def runs() -> list[dict[str, Any]]:
     """Two attempts."""
-    first = {"number": 1, "state": "terminated", "result": "preempted", "node": "gpu-04, GPUs 0 to 3", "waited_s": 528, "ran_s": 11_520}
-    second = {"number": 2, "state": "pending", "result": "", "node": "", "waited_s": 1798, "ran_s": 0, "exit_code": None, "lost": ""}
+    first = {
+        "number": 1,
+        "state": "terminated",
+        "result": "preempted",
+        "node": "gpu-04, GPUs 0 to 3",
+        "waited_s": 528,
+        "ran_s": 11_520,
+    }
+    second = {
+        "number": 2,
+        "state": "pending",
+        "result": "",
+        "node": "",
+        "waited_s": 1798,
+        "ran_s": 0,
+        "exit_code": None,
+        "lost": "",
+    }
     return [{**first, "exit_code": 143, "lost": "3,268 GPU-s"}, second]
 
 
@@ -229,7 +319,13 @@ def timeline() -> dict[str, Any]:
 def output() -> dict[str, Any]:
     """The output of a running session."""
     text = "\n".join(f"epoch {i:3d}  loss {2.31 / (i + 1):.4f}  checkpoint step-{i}.pt" for i in range(40))
-    shown = {"state": "live", "text": text, "note": "Kept on gpu-04 for 14 days.", "size_text": "2.4 KiB", "is_cut": True}
+    shown = {
+        "state": "live",
+        "text": text,
+        "note": "Kept on gpu-04 for 14 days.",
+        "size_text": "2.4 KiB",
+        "is_cut": True,
+    }
     shown |= {"earlier_url": "?page=1", "later_url": "", "download_url": "/sessions/x/output.txt"}
     subject = session(state="running", nodes=["gpu-04"])
     return page("output", session=subject, output=shown, refresh_url="/sessions/x/output/?part=output")
@@ -245,8 +341,14 @@ def facts() -> dict[str, Any]:
     return page(
         "facts",
         sections=[
-            {"heading": "What was asked for", "facts": [_typed("Command", "python train.py --epochs 90"), frame.fact("Type", "batch")]},
-            {"heading": "What was measured", "facts": [frame.fact("CPU time", "11 h 4 min"), frame.fact("Peak memory", "201.4 GiB")]},
+            {
+                "heading": "What was asked for",
+                "facts": [_typed("Command", "python train.py --epochs 90"), frame.fact("Type", "batch")],
+            },
+            {
+                "heading": "What was measured",
+                "facts": [frame.fact("CPU time", "11 h 4 min"), frame.fact("Peak memory", "201.4 GiB")],
+            },
         ],
         hidden_note="",
     )
