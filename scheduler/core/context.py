@@ -8,8 +8,11 @@ Made at the start of a round and thrown away at its end; nothing else in the cor
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
-from scheduler.core import decisions, entities, ledger, release, snapshot, states
+from scheduler.core import entities, ledger, release, snapshot, states
+
+T = TypeVar("T")
 
 
 class Context:
@@ -24,15 +27,19 @@ class Context:
         self.queue_by_id: Mapping[int, entities.Queue] = {queue.id: queue for queue in view.queues}
         self.session_by_id: Mapping[int, entities.Session] = {s.id: s for s in view.sessions}
         self.running = tuple(sorted((s for s in view.sessions if _is_on_node(s)), key=lambda s: s.id))
+        self.running_by_owner = _grouped(self.running, "owner_id")
+        self.running_by_queue = _grouped(self.running, "queue_id")
         self.reservation_by_session = {r.session_id: r for r in view.reservations}
         self.ledger = ledger.Ledger(view)
-        self.claimed: set[int] = {s.id for s in view.sessions if s.in_decision}
+        self.claimed: set[int] = set()  #: victims of this round's decisions
         self._winners: dict[int, set[int]] = {}
         for edge in view.edges:
             self.add_edge(edge.winner_id, edge.loser_id)
         self._plans: dict[int, release.StopPlan] = {}
-        self._views: dict[object, tuple[decisions.NodeView, ...]] = {}
-        self._views_version = -1
+        self._unchanged: dict[object, Any] = {}
+        self._version = -1
+        self._all_round: dict[object, Any] = {}
+        self.recorded = 0  #: verdicts written into pends
         self.starts = 0  #: dispatches of this round, for round_robin
 
     def add_edge(self, winner_id: int, loser_id: int) -> None:
@@ -58,16 +65,30 @@ class Context:
             plan = self._plans[session.id] = release.plan_stop(session, queue, self.policy)
         return plan
 
-    def remembered(
-        self, key: object, make: Callable[[], tuple[decisions.NodeView, ...]]
-    ) -> tuple[decisions.NodeView, ...]:
+    def while_unchanged(self, key: object, make: Callable[[], T]) -> T:
         """Return what ``make`` returned for this key since the ledger last changed."""
-        if self._views_version != self.ledger.version:
-            self._views.clear()
-            self._views_version = self.ledger.version
-        if key not in self._views:
-            self._views[key] = make()
-        return self._views[key]
+        if self._version != self.ledger.version:
+            self._unchanged.clear()
+            self._version = self.ledger.version
+        return _remembered(self._unchanged, key, make)
+
+    def all_round(self, key: object, make: Callable[[], T]) -> T:
+        """Return what ``make`` returned for this key in this round."""
+        return _remembered(self._all_round, key, make)
+
+
+def _remembered(memory: dict[object, Any], key: object, make: Callable[[], T]) -> T:
+    if key not in memory:
+        memory[key] = make()
+    found: T = memory[key]
+    return found
+
+
+def _grouped(sessions: tuple[entities.Session, ...], field: str) -> dict[int, list[entities.Session]]:
+    groups: dict[int, list[entities.Session]] = {}
+    for session in sessions:
+        groups.setdefault(getattr(session, field), []).append(session)
+    return groups
 
 
 def _is_on_node(session: entities.Session) -> bool:

@@ -60,6 +60,11 @@ class Room:
         free = self.free
         return all(free.get(kind, 0) >= amount for kind, amount in wanted.items())
 
+    def lacks(self, wanted: Mapping[str, int]) -> Amounts:
+        """Return what is missing of ``wanted`` in what is free now."""
+        free = self.free
+        return {k: a - free.get(k, 0) for k, a in wanted.items() if a > free.get(k, 0)}
+
     def net_releasing(self, kind: str) -> int:
         """Return what will be free without anybody else's stop, net of promises."""
         return max(0, self.releasing.get(kind, 0) - self.promised.get(kind, 0))

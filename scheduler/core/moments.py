@@ -1,8 +1,8 @@
 """
 Moments as text, by integer arithmetic alone.
 
-The core knows no calendar and no time zone but this one; pages hand in their own clock. Source: the well-known
-civil-from-days algorithm (years of 400-year cycles that begin in March).
+The core knows no calendar and no time zone but this one; pages hand in their own clock. Source: the
+well-known civil-from-days algorithm (years of 400-year cycles that begin in March).
 """
 
 from __future__ import annotations

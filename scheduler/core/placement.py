@@ -8,10 +8,9 @@ own nodes and device indices, also when they drain. Source: DESIGN 3 (resume), 4
 
 from __future__ import annotations
 
-import fractions
 from collections.abc import Iterable, Sequence
 
-from scheduler.core import context, decisions, entities, limits, resources, states
+from scheduler.core import context, decisions, entities, ledger, limits, resources, states
 
 _RESUMES_ON = frozenset({entities.NodeState.READY, entities.NodeState.DRAINING})
 
@@ -47,13 +46,12 @@ def in_order(ctx: context.Context, nodes: Iterable[entities.Node]) -> list[entit
         first = (ctx.view.round_number + ctx.starts) % len(by_name) if by_name else 0
         return by_name[first:] + by_name[:first]
     sign = 1 if strategy is entities.Placement.CONCENTRATED else -1
-    return sorted(by_name, key=lambda node: sign * _free_share(ctx, node))
+    return sorted(by_name, key=lambda node: sign * _free_share(ctx.ledger.rooms[node.id]))
 
 
-def _free_share(ctx: context.Context, node: entities.Node) -> fractions.Fraction:
-    free = ctx.ledger.rooms[node.id].free
-    parts = (fractions.Fraction(free.get(kind, 0), amount) for kind, amount in node.capacity)
-    return sum(parts, fractions.Fraction(0))
+def _free_share(room: ledger.Room) -> int:
+    free = room.free
+    return sum((free.get(kind, 0) << 32) // amount for kind, amount in room.node.capacity)
 
 
 def is_resume(session: entities.Session) -> bool:

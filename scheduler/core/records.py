@@ -7,13 +7,18 @@ Source: DESIGN 7.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from scheduler.core import context, decisions, entities, ledger, views
+from scheduler.core import context, decisions, entities, ledger, shortages, views
 from scheduler.core.preemption import eligibility, planning, problems
 
 _VERDICT = decisions.Verdict
-_Judgement = tuple[decisions.Verdict, Mapping[str, int]]
+_LEGAL = frozenset({_VERDICT.LIMIT, _VERDICT.INSUFFICIENT, _VERDICT.FREES_NOTHING_SHORT})
+NO_FACTS = eligibility.NO_FACTS
+
+#: Verdicts that the pends of one round may carry; beyond it a page asks for one session by running the round
+#: again.
+MOST_RECORDED = 50_000
 
 
 def preempt(
@@ -63,15 +68,16 @@ def _candidates_with_set(
     ctx: context.Context, plan: planning.Plan, stopped: set[int]
 ) -> tuple[decisions.CandidateView, ...]:
     judged = plan.judged[-1]
-    found = []
-    for session in ctx.running:
-        verdict, facts = judged.verdicts.get(session.id, (_VERDICT.NOT_NEEDED, eligibility.NO_FACTS))
+    helpful = judged.helpful()
+
+    def judgement(session: entities.Session, base: decisions.CandidateView) -> decisions.CandidateView:
         if session.id in stopped:
-            verdict, facts = _VERDICT.SELECTED, {"own": eligibility.value(judged.axis, session)}
-        elif verdict is _VERDICT.NOT_NEEDED:
-            facts = {"own": eligibility.value(judged.axis, session)}
-        found.append(_view(session, (verdict, facts)))
-    return tuple(found)
+            return _with(base, _VERDICT.SELECTED, base.facts)
+        if session.id in judged.legal and session.id not in helpful:
+            return _with(base, _VERDICT.FREES_NOTHING_SHORT, NO_FACTS)
+        return base
+
+    return _overlaid(ctx, judged.question, judgement)
 
 
 def candidates_without_set(
@@ -81,38 +87,78 @@ def candidates_without_set(
     Return every candidate when no axis had a set.
 
     One's own sessions are shown with the verdict of the owner axis, others with that of the queue axis; a
-    session that is legal on any axis tried is shown as such.
+    session that is legal on any axis tried is shown as such. Equal preemptors share one answer while nothing
+    changes.
     """
-    return tuple(_view(one, _without_set(ctx, session, one, plan)) for one in ctx.running)
+    if ctx.recorded + len(ctx.running) > MOST_RECORDED:
+        return ()
+    key = ("candidates", id(plan))
+    found = ctx.while_unchanged(key, lambda: (plan, _without_set(ctx, session, plan)))[1]
+    return found
 
 
 def _without_set(
-    ctx: context.Context, session: entities.Session, one: entities.Session, plan: planning.Plan
-) -> _Judgement:
-    found = [(judged.axis, judged.verdicts.get(one.id)) for judged in plan.judged]
-    for axis, verdict in found:
-        if verdict is None:
-            return _legal_but_no_set(ctx, session, one, axis)
-    is_own = one.owner_id == session.owner_id
-    wanted = entities.Axis.OWNER if is_own else entities.Axis.QUEUE
-    by_axis = {axis: verdict for axis, verdict in found if verdict is not None}
-    return by_axis.get(wanted) or next(iter(by_axis.values()))
+    ctx: context.Context, session: entities.Session, plan: planning.Plan
+) -> tuple[decisions.CandidateView, ...]:
+    ctx.recorded += len(ctx.running)
+    by_axis = {judged.axis: _one_axis_without_set(ctx, judged) for judged in plan.judged}
+    if len(by_axis) == 1:
+        return next(iter(by_axis.values()))
+    owner_axis, queue_axis = by_axis[entities.Axis.OWNER], by_axis[entities.Axis.QUEUE]
+    return tuple(
+        own if one.owner_id == session.owner_id and other.verdict not in _LEGAL else other
+        for one, own, other in zip(ctx.running, owner_axis, queue_axis, strict=True)
+    )
 
 
-def _legal_but_no_set(
-    ctx: context.Context, session: entities.Session, one: entities.Session, axis: entities.Axis
-) -> _Judgement:
-    facts = {"own": eligibility.value(axis, one)}
-    short = [
-        problems.shortage(ctx, session, held.node_id)
-        for held in one.allocations
-        if held.node_id in ctx.node_by_id
-    ]
-    is_limit = any(scope != "node" for need in short for scope, _ in need)
-    return (_VERDICT.LIMIT if is_limit else _VERDICT.INSUFFICIENT), facts
+def _one_axis_without_set(
+    ctx: context.Context, judged: problems.Judged
+) -> tuple[decisions.CandidateView, ...]:
+    helpful = judged.helpful()
+    limited = {extra for extra, _ in shortages.of_limits(ctx, judged.question.preemptor)}
+    verdict = _VERDICT.LIMIT if limited else _VERDICT.INSUFFICIENT
+
+    def judgement(session: entities.Session, base: decisions.CandidateView) -> decisions.CandidateView:
+        if session.id not in judged.legal:
+            return base
+        if session.id in helpful:
+            return _with(base, verdict, base.facts)
+        return _with(base, _VERDICT.FREES_NOTHING_SHORT, NO_FACTS)
+
+    return _overlaid(ctx, judged.question, judgement)
 
 
-def _view(session: entities.Session, judgement: _Judgement) -> decisions.CandidateView:
-    verdict, facts = judgement
+_Judge = Callable[[entities.Session, decisions.CandidateView], decisions.CandidateView]
+
+
+def _overlaid(
+    ctx: context.Context, question: eligibility.Question, judgement: _Judge
+) -> tuple[decisions.CandidateView, ...]:
+    """Return the verdict of every session: claimed in this round, else by the axis, else by ``judgement``."""
+    base = ctx.all_round(("verdicts", eligibility.kind_of(question)), lambda: _base(ctx, question))
+    found = list(base)
+    for place, session in enumerate(ctx.running):
+        if session.id in ctx.claimed:
+            found[place] = _with(base[place], _VERDICT.IN_ANOTHER_DECISION, NO_FACTS)
+        elif base[place].verdict is _VERDICT.NOT_NEEDED:
+            found[place] = judgement(session, base[place])
+    return tuple(found)
+
+
+def _with(
+    base: decisions.CandidateView, verdict: decisions.Verdict, facts: Mapping[str, int]
+) -> decisions.CandidateView:
+    return decisions.CandidateView(base.session_id, base.node_ids, verdict, facts)
+
+
+def _base(ctx: context.Context, question: eligibility.Question) -> tuple[decisions.CandidateView, ...]:
+    """Return the axis' verdict of every session; a legal one stands as not needed."""
+    return tuple(_view(question, session) for session in ctx.running)
+
+
+def _view(question: eligibility.Question, session: entities.Session) -> decisions.CandidateView:
+    verdict, facts = eligibility.judge(question, session)
+    if verdict is None:
+        verdict, facts = _VERDICT.NOT_NEEDED, {"own": eligibility.value(question.axis, session)}
     node_ids = tuple(sorted({held.node_id for held in session.allocations}))
     return decisions.CandidateView(session.id, node_ids, verdict, facts)

@@ -26,6 +26,18 @@ class StopPlan:
     frees: tuple[tuple[int, resources.ResourceVector], ...]  #: (node id, slots) for every node it holds
     frees_place: bool  #: a suspended session holds no session place
 
+    def on(self, node_id: int) -> resources.ResourceVector:
+        """Return what it frees on one node."""
+        return next((slots for held_id, slots in self.frees if held_id == node_id), resources.EMPTY)
+
+    def total(self) -> dict[str, int]:
+        """Return what it frees on all its nodes together, by kind."""
+        amounts: dict[str, int] = {}
+        for _, slots in self.frees:
+            for kind, amount in slots:
+                amounts[kind] = amounts.get(kind, 0) + amount
+        return amounts
+
 
 def plan_stop(session: entities.Session, queue: entities.Queue | None, policy: entities.Policy) -> StopPlan:
     """

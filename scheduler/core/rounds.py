@@ -129,7 +129,7 @@ def _plan_in_shadow(
 def _shortage(ctx: context.Context, session: entities.Session) -> decisions.Pend:
     """Return the Pend for want of slots; a limit that is used up as well goes before it."""
     nodes = views.of_nodes(ctx, session)
-    reason, facts = _REASON.NO_RESOURCES, views.shortage_facts(ctx, session, nodes)
+    reason, facts = _REASON.NO_RESOURCES, views.shortage_facts(ctx, session)
     used_up = checks.used_up(ctx, session, placement.amounts(session))
     if used_up is not None:
         reason, facts = used_up[0], facts | dict(used_up[1])

@@ -10,51 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from scheduler.core import context, decisions, entities, ledger, placement, resources
+from scheduler.core import context, decisions, entities, ledger, placement, resources, shortages
 
-LABELS, NOT_READY, TOO_SMALL, BACKOFF, NO_SET = "labels", "not-ready", "too-small", "backoff", "no-set"
-RESERVED_NODE = "own-reservation"
-
-
-def note(ctx: context.Context, session: entities.Session, node: entities.Node) -> str:
-    """Return why preemption and wait do not consider the node, "" when they do."""
-    if not placement.has_labels(session, node):
-        return LABELS
-    if node.state is not entities.NodeState.READY:
-        return NOT_READY
-    if not placement.could_ever_hold(session, node):
-        return TOO_SMALL
-    if session.backoff.get(node.id, 0) > ctx.now:
-        return BACKOFF
-    return ""
-
-
-def open_nodes(ctx: context.Context, session: entities.Session) -> list[entities.Node]:
-    """Return the nodes that preemption and wait consider for the session, by name."""
-    return [node for node in ctx.nodes if not note(ctx, session, node)]
+Facts = dict[str, int | str]
 
 
 def of_nodes(ctx: context.Context, session: entities.Session) -> tuple[decisions.NodeView, ...]:
     """Return every node of the group as one request finds it, by name."""
-    key = (session.request, _labels_key(session), tuple(sorted(session.backoff.items())))
-    return ctx.remembered(key, lambda: tuple(_view(ctx, session, node) for node in ctx.nodes))
-
-
-def _labels_key(session: entities.Session) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return tuple(sorted((label, tuple(sorted(accepted))) for label, accepted in session.labels.items()))
+    key = ("views", shortages.shape(session))
+    return ctx.while_unchanged(key, lambda: tuple(_view(ctx, session, node) for node in ctx.nodes))
 
 
 def _view(ctx: context.Context, session: entities.Session, node: entities.Node) -> decisions.NodeView:
     room = ctx.ledger.rooms[node.id]
     short = room.short(room.wants(session.request))
     sessions_short = short.pop(ledger.PLACES, 0)
+    releasing = {kind: room.net_releasing(kind) for kind in room.releasing}
+    note = shortages.note(ctx, session, node)
+    vector = resources.ResourceVector(short)
     return decisions.NodeView(
-        node.id,
-        _positive(room.free),
-        _positive({kind: room.net_releasing(kind) for kind in room.releasing}),
-        resources.ResourceVector(short),
-        sessions_short,
-        note(ctx, session, node),
+        node.id, _positive(room.free), _positive(releasing), vector, sessions_short, note
     )
 
 
@@ -62,19 +37,25 @@ def _positive(amounts: Mapping[str, int]) -> resources.ResourceVector:
     return resources.ResourceVector({k: a for k, a in amounts.items() if a > 0 and k != ledger.PLACES})
 
 
-def shortage_facts(
-    ctx: context.Context, session: entities.Session, nodes: tuple[decisions.NodeView, ...]
-) -> dict[str, int | str]:
+def shortage_facts(ctx: context.Context, session: entities.Session) -> Facts:
     """
     Return the numbers of a shortage.
 
     Returns:
-        Per kind asked: ``asked.KIND`` (on each node), ``free.KIND`` (all acceptable nodes together),
+        Per kind asked: ``asked.KIND`` (on each node), ``free.KIND`` (all usable nodes together),
         ``most.KIND`` (on one node), and for the nearest node its name ``nearest`` and ``short.KIND``;
-        ``nodes`` for a multi-node session.
+        ``nodes`` for a multi-node session. Of a resume: ``resume`` 1, and asked and short on its own node
+        alone.
     """
-    facts: dict[str, int | str] = {f"asked.{kind}": amount for kind, amount in session.request}
-    usable = [view for view in nodes if view.note in ("", BACKOFF)]
+    if placement.is_resume(session):
+        return _resume_facts(ctx, session)
+    key = ("facts", shortages.shape(session))
+    return ctx.while_unchanged(key, lambda: _facts(ctx, session))
+
+
+def _facts(ctx: context.Context, session: entities.Session) -> Facts:
+    facts: Facts = {f"asked.{kind}": amount for kind, amount in session.request}
+    usable = [view for view in of_nodes(ctx, session) if view.note in ("", shortages.BACKOFF)]
     for kind in session.request.kinds():
         free = [view.free.get(kind) for view in usable]
         facts[f"free.{kind}"] = sum(free)
@@ -86,22 +67,35 @@ def shortage_facts(
     return facts
 
 
-def _nearest(
-    ctx: context.Context, session: entities.Session, usable: list[decisions.NodeView]
-) -> dict[str, int | str]:
+def _nearest(ctx: context.Context, session: entities.Session, usable: list[decisions.NodeView]) -> Facts:
     """
     Return the node where least is missing now: first fewest kinds, then least in millionths of the request.
     """
-    missing = [(session.request.shortfall(view.free), view) for view in usable]
 
     def distance(pair: tuple[resources.ResourceVector, decisions.NodeView]) -> tuple[int, int, str]:
         short, view = pair
         parts = sum(amount * 1_000_000 // session.request.get(kind) for kind, amount in short)
         return len(short.kinds()), parts, ctx.node_by_id[view.node_id].name
 
-    short, view = min(missing, key=distance)
-    facts: dict[str, int | str] = {"nearest": ctx.node_by_id[view.node_id].name}
+    short, view = min(((session.request.shortfall(view.free), view) for view in usable), key=distance)
+    facts: Facts = {"nearest": ctx.node_by_id[view.node_id].name}
     facts.update({f"short.{kind}": amount for kind, amount in short})
     if not short:
         facts["short.sessions"] = max(1, view.sessions_short)
+    return facts
+
+
+def _resume_facts(ctx: context.Context, session: entities.Session) -> Facts:
+    facts: Facts = {"resume": 1}
+    for missing in placement.missing_on_resume(session):
+        room = ctx.ledger.rooms[missing.node_id]
+        facts["nearest"] = room.node.name
+        facts.update({f"asked.{kind}": amount for kind, amount in missing.slots})
+        short = room.lacks(room.wants(missing.slots))
+        for kind, numbers in missing.indices.items():
+            taken = len(set(numbers) - set(room.indices.get(kind, ())))
+            short[kind] = max(short.get(kind, 0), taken)
+        if any(short.values()):
+            places = {"sessions" if k == ledger.PLACES else k: a for k, a in short.items() if a}
+            return facts | {f"short.{kind}": amount for kind, amount in places.items()}
     return facts

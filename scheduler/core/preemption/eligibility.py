@@ -79,7 +79,7 @@ def _facts(q: Question, candidate: entities.Session, verdict: decisions.Verdict)
 
 
 def _is_in_another_decision(q: Question, candidate: entities.Session) -> bool:
-    return candidate.id in q.context.claimed or candidate.state is _STATE.PREEMPTED
+    return candidate.in_decision or candidate.state is _STATE.PREEMPTED
 
 
 def _is_private_or_system(q: Question, candidate: entities.Session) -> bool:
@@ -141,7 +141,7 @@ def _has_failed_stop(q: Question, candidate: entities.Session) -> bool:
 
 
 def _would_suspend(q: Question, candidate: entities.Session) -> bool:
-    return q.context.stop_plan(candidate).mode is entities.PreemptionMode.SUSPEND
+    return _would_suspend_session(q.context, candidate)
 
 
 def _would_close_cycle(q: Question, candidate: entities.Session) -> bool:
@@ -193,22 +193,60 @@ def ask(ctx: context.Context, preemptor: entities.Session, axis: entities.Axis) 
     return Question(ctx, preemptor, axis, ctx.above(preemptor.id), _suspended_by_node(ctx))
 
 
+def kind_of(question: Question) -> tuple[object, ...]:
+    """Return a key: preemptors with the same key get the same verdict of every candidate."""
+    one = question.preemptor
+    limited = tuple(sorted(question.suspended.items()))
+    if question.axis is entities.Axis.OWNER:
+        return question.axis, one.owner_id, one.job_priority, question.above, limited
+    if question.queue is None or not question.queue.preemptible_queues:
+        return question.axis, one.queue_id
+    return question.axis, one.queue_id, one.priority, one.owner_id, one.job_priority, question.above, limited
+
+
+def legal(question: Question) -> tuple[entities.Session, ...]:
+    """
+    Return every session that may be stopped, by id; those that this round already stops are left out.
+
+    Cost: O(sessions of the owner, or of the listed queues), once per kind of preemptor.
+    """
+    ctx = question.context
+    found = ctx.all_round(("legal", kind_of(question)), lambda: _legal(question))
+    return tuple(session for session in found if session.id not in ctx.claimed) if ctx.claimed else found
+
+
+def _legal(question: Question) -> tuple[entities.Session, ...]:
+    found = (session for session in _reachable(question) if judge(question, session)[0] is None)
+    return tuple(sorted(found, key=lambda session: session.id))
+
+
+def _reachable(question: Question) -> list[entities.Session]:
+    """Return the sessions that the axis can reach at all."""
+    ctx = question.context
+    if question.axis is entities.Axis.OWNER:
+        return ctx.running_by_owner.get(question.preemptor.owner_id, [])
+    listed = question.queue.preemptible_queues if question.queue is not None else frozenset()
+    return [session for queue_id in listed for session in ctx.running_by_queue.get(queue_id, ())]
+
+
 def _suspended_by_node(ctx: context.Context) -> dict[int, int]:
-    counts: dict[int, int] = {}
     if ctx.policy.max_suspended_per_node is None:
-        return counts
+        return {}
+    counts: dict[int, int] = {}
     for session in ctx.running:
         if _is_or_will_be_suspended(ctx, session):
-            for held in (*session.allocations, *session.resume_slots):
-                counts.setdefault(held.node_id, 0)
             for node_id in {held.node_id for held in (*session.allocations, *session.resume_slots)}:
-                counts[node_id] += 1
+                counts[node_id] = counts.get(node_id, 0) + 1
     return counts
 
 
 def _is_or_will_be_suspended(ctx: context.Context, session: entities.Session) -> bool:
     if session.state is _STATE.SUSPENDED:
-        return True
+        return session.id not in ctx.claimed
     if release.is_being_stopped(session):
         return session.stop_mode is entities.PreemptionMode.SUSPEND and not session.is_withdrawing
-    return session.id in ctx.claimed and ctx.stop_plan(session).mode is entities.PreemptionMode.SUSPEND
+    return session.id in ctx.claimed and _would_suspend_session(ctx, session)
+
+
+def _would_suspend_session(ctx: context.Context, session: entities.Session) -> bool:
+    return ctx.stop_plan(session).mode is entities.PreemptionMode.SUSPEND

@@ -11,6 +11,7 @@ Source: XCE spec AC3; DESIGN 5.3.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from scheduler.core.preemption import greedy, minimal_set, orders, policy
 
@@ -33,32 +34,46 @@ def select_victims(problem: policy.Problem) -> policy.Answer | None:
     Cost: bounded by ``problem.steps``.
     """
     budget = minimal_set.Budget(problem.steps)
-    best, bounds = _start(problem)
+    line = _by_bound(problem)
+    best: _Best | None = None
     is_proved = True
-    for bound, target in sorted(bounds, key=lambda pair: (pair[0], pair[1].name)):
-        if best is not None and bound > len(best.victims):
-            break
-        try:
+    try:
+        for bound, target in line:
+            if best is not None and bound > len(best.victims):
+                break
             best = _improve(problem, target, bound, best, budget)
-        except minimal_set.BudgetSpent:
-            is_proved = False
-            break
+    except minimal_set.BudgetSpent:
+        is_proved = False
+        best = _simple(problem, line, best)
     if best is None:
         return None
     return policy.Answer(best.target.node_id, orders.stop_order(best.victims), is_proved, budget.used)
 
 
-def _start(problem: policy.Problem) -> tuple[_Best | None, list[tuple[int, policy.Target]]]:
-    best: _Best | None = None
-    bounds = []
+def _by_bound(problem: policy.Problem) -> list[tuple[int, policy.Target]]:
+    """Return the nodes that can be made free, fewest possible victims first, then least possible weight."""
+    found = []
     for target in problem.targets:
-        bound = minimal_set.least_count(target.need, _items(problem, target))
-        if bound is None:
-            continue
-        bounds.append((bound, target))
+        bound = minimal_set.least_count(target.need, target.candidates)
+        if bound is not None:
+            found.append((bound, _least_weight(problem, target, bound), target.name, target))
+    found.sort(key=lambda one: one[:3])
+    return [(bound, target) for bound, _, _, target in found]
+
+
+def _least_weight(problem: policy.Problem, target: policy.Target, count: int) -> int:
+    """Return what ``count`` victims on this node weigh at least."""
+    return sum(sorted(_weight(problem, candidate) for candidate in target.candidates)[:count])
+
+
+def _simple(
+    problem: policy.Problem, line: Sequence[tuple[int, policy.Target]], best: _Best | None
+) -> _Best | None:
+    """Return the best of what was found and of the simple rules' answers on every node."""
+    for _, target in line:
         for rule in greedy.RULES:
             best = _better(problem, target, rule(target), best)
-    return best, bounds
+    return best
 
 
 def _improve(
@@ -68,16 +83,17 @@ def _improve(
     best: _Best | None,
     budget: minimal_set.Budget,
 ) -> _Best | None:
+    most = len(target.candidates) if target.most is None else min(target.most, len(target.candidates))
+    cap = None
+    if best is not None:
+        most, cap = min(most, len(best.victims)), sum(_weight(problem, victim) for victim in best.victims)
+        if bound == len(best.victims) and _least_weight(problem, target, bound) > cap:
+            return best
     items = _items(problem, target)
     by_id = {candidate.session_id: candidate for candidate in target.candidates}
-    most = len(items) if target.most is None else min(target.most, len(items))
-    if best is not None:
-        most = min(most, len(best.victims))
     for count in range(bound, most + 1):
-        cap = None
-        if best is not None and count == len(best.victims):
-            cap = sum(_weight(problem, victim) for victim in best.victims)
-        found = minimal_set.smallest(target.need, items, count, cap, budget)
+        is_equal = best is not None and count == len(best.victims)
+        found = minimal_set.smallest(target.need, items, count, cap if is_equal else None, budget)
         if found is not None:
             return _better(problem, target, tuple(by_id[item.number] for item in found), best)
     return best

@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from scheduler.core import errors
 
@@ -55,7 +56,16 @@ class Item:
 Items = Sequence[Item]
 
 
-def least_count(need: Sequence[int], items: Items) -> int | None:
+class Gives(Protocol):
+    """Whatever gives amounts."""
+
+    @property
+    def gives(self) -> tuple[int, ...]:
+        """Return the amount given of each dimension."""
+        ...
+
+
+def least_count(need: Sequence[int], items: Sequence[Gives]) -> int | None:
     """
     Return a lower bound of the number of items that reach the need; None when all together do not.
 
@@ -189,7 +199,9 @@ class _Search:
         return chosen if self._descend(0, count, self.need, 0, chosen) else None
 
     def _tabulate(self, count: int) -> None:
-        """Sum, for every suffix and c <= count, the c largest amounts per dimension and the c least weights."""
+        """
+        Sum, for every suffix and c <= count, the c largest amounts per dimension and the c least weights.
+        """
         size = len(self.need)
         largest: list[list[int]] = [[] for _ in range(size)]
         least: list[int] = []

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from scheduler.core import context, decisions, entities, ledger, limits, placement, resources, views
+from scheduler.core import context, decisions, entities, ledger, limits, placement, resources, shortages
 from scheduler.core.preemption import policy, problems, shipped
 
 #: Search steps of one decision. Source: PERFORMANCE 5 (about 0.3 s at the worst).
@@ -52,14 +52,20 @@ def plan(ctx: context.Context, session: entities.Session, policies: policy.Polic
     Returns:
         A plan with ``reserve`` (and ``victims``, empty for a wait), or one without.
     """
-    nodes = views.open_nodes(ctx, session)
-    waiting = _find_wait(ctx, session, nodes)
+    waiting = _find_wait(ctx, session)
     if waiting is not None:
         return Plan(reserve=waiting)
+    key = ("plan", shortages.shape(session), session.owner_id, session.queue_id, session.priority)
+    return ctx.while_unchanged(
+        (*key, session.job_priority, ctx.above(session.id)), lambda: _plan_stop(ctx, session, policies)
+    )
+
+
+def _plan_stop(ctx: context.Context, session: entities.Session, policies: policy.Policies) -> Plan:
     tried: list[problems.Judged] = []
     failure = ""
     for axis in _SCOPES[ctx.policy.scope]:
-        judged = problems.judge(ctx, session, axis, nodes)
+        judged = problems.judge(ctx, session, axis)
         tried.append(judged)
         try:
             found = _choose(ctx, session, judged, policies)
@@ -74,12 +80,10 @@ def plan(ctx: context.Context, session: entities.Session, policies: policy.Polic
 # Wait
 
 
-def _find_wait(
-    ctx: context.Context, session: entities.Session, nodes: Sequence[entities.Node]
-) -> ledger.Reserve | None:
+def _find_wait(ctx: context.Context, session: entities.Session) -> ledger.Reserve | None:
     """Return the reservation on the node where free and releasing suffice, the one that is through first."""
-    ready = [node for node in nodes if not problems.shortage(ctx, session, node.id)]
-    if not ready:
+    ready = [spot.node for spot in shortages.spots(ctx, session) if not spot.need]
+    if not ready or shortages.of_limits(ctx, session):
         return None
     found = [make_reserve(ctx, session, node.id, ()) for node in placement.in_order(ctx, ready)]
     return min(found, key=_last_deadline)
@@ -109,9 +113,7 @@ def make_reserve(
     )
     rest = session.request.minus_clamped(free)
     for victim in victims:
-        for held_id, slots in ctx.stop_plan(victim).frees:
-            if held_id == node_id:
-                rest = rest.minus_clamped(slots)
+        rest = rest.minus_clamped(ctx.stop_plan(victim).on(node_id))
     is_place_short = room.free.get(ledger.PLACES, 1) < 1 and not victims
     others = _leaving(ctx, room, rest, is_place_short)
     return ledger.Reserve(node_id, session.request, free, room.take_indices(free), (*victims, *others))
@@ -135,7 +137,7 @@ def _choose(
     name, chooser = _policy_for(ctx, session, judged.axis, policies)
     if chooser is None or not judged.targets:
         return None
-    answer = _ask(name, chooser, policy.Problem(ctx.policy.order, judged.targets, STEPS))
+    answer = _ask(name, chooser, _problem(ctx, judged))
     if answer is None:
         return None
     victims = verified(ctx, session, judged, answer)
@@ -147,6 +149,11 @@ def _choose(
         answer.is_proved,
         answer.steps,
     )
+
+
+def _problem(ctx: context.Context, judged: problems.Judged) -> policy.Problem:
+    scale = 1 + sum(c.share for target in judged.targets for c in target.candidates)
+    return policy.Problem(ctx.policy.order, judged.targets, STEPS, scale)
 
 
 def _policy_for(
@@ -244,7 +251,7 @@ def orders_for(
     found = []
     for victim, own_value in zip(done.victims, value_of, strict=True):
         stop = ctx.stop_plan(victim)
-        here = next((slots for held_id, slots in stop.frees if held_id == node_id), resources.EMPTY)
+        here = stop.on(node_id)
         found.append(
             decisions.VictimOrder(
                 victim.id, stop.action, stop.mode, stop.signal, stop.grace_s, own_value, here

@@ -51,13 +51,8 @@ class Problem:
     order: entities.PreemptionOrder
     targets: tuple[Target, ...]  #: by node name
     steps: int  #: search steps that may be spent
-
-    @property
-    def scale(self) -> int:
-        """
-        Return a number above the share of any set, so that ``value * scale + share`` compares both in order.
-        """
-        return 1 + sum(c.share for target in self.targets for c in target.candidates)
+    #: above the ``share`` of any set, so that ``value * scale + share`` compares both in order
+    scale: int = 1
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -1,10 +1,9 @@
 """
 From a round's state to the covering problem that a policy solves.
 
-For one preemptor on one axis: judge every session on the group's nodes, see per node what is short, and put
-both into plain integers. Limits of owner and queue are dimensions beside the slots, so that they hold after
-the stop; a session that frees a limit only, and nothing short on the node, is no candidate there. Source:
-DESIGN 5.1, 5.2.
+For one preemptor on one axis: the legal victims, per node what is short, and both in plain integers. Limits
+of owner and queue are dimensions beside the slots, so that they hold after the stop; a session that frees a
+limit only, and nothing short on the node, is no candidate there. Source: DESIGN 5.1, 5.2.
 """
 
 from __future__ import annotations
@@ -13,87 +12,74 @@ import dataclasses
 import fractions
 from collections.abc import Mapping, Sequence
 
-from scheduler.core import context, decisions, entities, ledger, limits, placement, release
+from scheduler.core import context, decisions, entities, ledger, limits, placement, release, shortages
 from scheduler.core.preemption import eligibility, policy, shares
 
-_VERDICT = decisions.Verdict
-#: (scope, kind): scope is "node", "owner" or "queue".
-Dimension = tuple[str, str]
+Gains = Mapping[shortages.Dimension, int]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Judged:
-    """What was thought of every session that could be stopped, and the nodes that can be made free."""
+    """Who may be stopped for one preemptor on one axis, and the nodes that can be made free."""
 
-    axis: entities.Axis
-    verdicts: Mapping[int, tuple[decisions.Verdict, Mapping[str, int]]]  #: of sessions that are out
-    legal: tuple[entities.Session, ...]
+    question: eligibility.Question
+    legal: frozenset[int]  #: sessions that may be stopped
     targets: tuple[policy.Target, ...]
 
+    @property
+    def axis(self) -> entities.Axis:
+        """Return the axis that was asked about."""
+        return self.question.axis
 
-def judge(
-    ctx: context.Context, preemptor: entities.Session, axis: entities.Axis, nodes: Sequence[entities.Node]
-) -> Judged:
+    def helpful(self) -> frozenset[int]:
+        """Return the legal ones that free something short on some node."""
+        return frozenset(c.session_id for target in self.targets for c in target.candidates)
+
+
+def judge(ctx: context.Context, preemptor: entities.Session, axis: entities.Axis) -> Judged:
     """
-    Judge every session on the group's nodes and build the targets.
+    Find the legal victims and build the targets.
 
-    Args:
-        nodes: where the preemptor could start: ready, with its labels, large enough, not closed to it.
-
-    Cost: O(sessions on nodes + candidates x dimensions).
+    Cost: O(legal victims x dimensions + nodes).
     """
     question = eligibility.ask(ctx, preemptor, axis)
-    verdicts: dict[int, tuple[decisions.Verdict, Mapping[str, int]]] = {}
-    legal = []
-    for session in ctx.running:
-        verdict, facts = eligibility.judge(question, session)
-        if verdict is None:
-            legal.append(session)
-        else:
-            verdicts[session.id] = verdict, facts
+    legal = eligibility.legal(question)
     by_node: dict[int, list[entities.Session]] = {}
     for session in legal:
         for held in session.allocations:
             by_node.setdefault(held.node_id, []).append(session)
+    places = [spot for spot in shortages.spots(ctx, preemptor) if spot.node.id in by_node and spot.need]
+    extra = shortages.of_limits(ctx, preemptor) if places else ()
+    ranked = {node.id: rank for rank, node in enumerate(placement.in_order(ctx, [s.node for s in places]))}
     raw = [
-        _Raw(ctx, question, node, by_node[node.id], rank)
-        for rank, node in enumerate(placement.in_order(ctx, nodes))
-        if node.id in by_node
+        _Raw(question, spot.node, (*spot.need, *extra), by_node[spot.node.id], ranked[spot.node.id])
+        for spot in places
     ]
-    targets = _to_targets(ctx, axis, [one for one in raw if one.is_useful])
-    helpful = {candidate.session_id for target in targets for candidate in target.candidates}
-    for session in legal:
-        if session.id not in helpful:
-            verdicts[session.id] = _VERDICT.FREES_NOTHING_SHORT, eligibility.NO_FACTS
-    rest = tuple(session for session in legal if session.id in helpful)
-    return Judged(axis, verdicts, rest, targets)
+    targets = _to_targets(question, [one for one in raw if one.gives])
+    return Judged(question, frozenset(session.id for session in legal), targets)
 
 
 class _Raw:
     """One node: what is short there, and what each legal candidate gives of it."""
 
+    __slots__ = ("gives", "most", "need", "node", "rank")
+
     def __init__(
         self,
-        ctx: context.Context,
         question: eligibility.Question,
         node: entities.Node,
+        need: Sequence[tuple[shortages.Dimension, int]],
         legal: Sequence[entities.Session],
         rank: int,
     ) -> None:
         self.node, self.rank = node, rank
-        need = shortage(ctx, question.preemptor, node.id)
-        self.is_useful = any(scope == "node" for scope, _ in need)
-        self.dimensions = tuple(need)
-        self.need = tuple(need.values())
+        self.need = tuple(amount for _, amount in need)
         self.gives: dict[int, tuple[int, ...]] = {}
-        if self.is_useful:
-            for session in legal:
-                gains = gives(ctx, question.preemptor, session, node.id)
-                if any(scope == "node" and gains.get((scope, kind), 0) > 0 for scope, kind in need):
-                    capped = (min(gains.get(d, 0), amount) for d, amount in need.items())
-                    self.gives[session.id] = tuple(capped)
-        self.is_useful = bool(self.gives)
-        self.most = _most(question, [s for s in legal if s.id in self.gives])
+        for session in legal:
+            gains = gives(question.context, question.preemptor, session, node.id)
+            if any(dimension[0] == "node" and gains.get(dimension, 0) > 0 for dimension, _ in need):
+                self.gives[session.id] = tuple([min(gains.get(d, 0), amount) for d, amount in need])
+        self.most = _most(question, legal)
 
 
 def _most(question: eligibility.Question, legal: Sequence[entities.Session]) -> int | None:
@@ -110,90 +96,72 @@ def _most(question: eligibility.Question, legal: Sequence[entities.Session]) -> 
     return min(places, default=None)
 
 
-def shortage(ctx: context.Context, preemptor: entities.Session, node_id: int) -> dict[Dimension, int]:
-    """
-    Return everything that is short for the preemptor on one node when releasing counts, in a fixed order.
-
-    Returns:
-        (scope, kind) -> amount >= 1: slots and session places of the node, then limits of owner and queue.
-    """
-    room = ctx.ledger.rooms[node_id]
-    need: dict[Dimension, int] = {
-        ("node", kind): amount for kind, amount in sorted(room.short(room.wants(preemptor.request)).items())
-    }
-    wanted = limits.wanted(preemptor.request)
-    for scope, account in zip(("owner", "queue"), ctx.ledger.accounts(preemptor), strict=True):
-        for kind, amount in sorted(account.short(wanted, with_leaving=True).items()):
-            need[scope, kind] = amount
-    return need
-
-
-def gives(
-    ctx: context.Context, preemptor: entities.Session, victim: entities.Session, node_id: int
-) -> dict[Dimension, int]:
+def gives(ctx: context.Context, preemptor: entities.Session, victim: entities.Session, node_id: int) -> Gains:
     """
     Return what the stop of ``victim`` gives of each dimension, for a start of the preemptor on one node.
     """
-    plan = ctx.stop_plan(victim)
-    gains: dict[Dimension, int] = {}
-    total: dict[str, int] = {limits.SESSIONS: 1} if plan.frees_place else {}
-    for held_id, slots in plan.frees:
-        for kind, amount in slots:
-            total[kind] = total.get(kind, 0) + amount
-            if held_id == node_id:
-                gains["node", kind] = gains.get(("node", kind), 0) + amount
+    is_own, is_same_queue = victim.owner_id == preemptor.owner_id, victim.queue_id == preemptor.queue_id
+    key = ("gives", victim.id, node_id, is_own, is_same_queue)
+    return ctx.all_round(key, lambda: _gives(ctx.stop_plan(victim), node_id, is_own, is_same_queue))
+
+
+def _gives(plan: release.StopPlan, node_id: int, is_own: bool, is_same_queue: bool) -> Gains:
+    gains: dict[shortages.Dimension, int] = {("node", kind): amount for kind, amount in plan.on(node_id)}
+    total = plan.total()
     if plan.frees_place:
         gains["node", ledger.PLACES] = 1
-    for scope, is_same in (
-        ("owner", victim.owner_id == preemptor.owner_id),
-        ("queue", victim.queue_id == preemptor.queue_id),
-    ):
+        total[limits.SESSIONS] = 1
+    for scope, is_same in (("owner", is_own), ("queue", is_same_queue)):
         if is_same:
             gains.update({(scope, kind): amount for kind, amount in total.items()})
     return gains
 
 
-def _to_targets(ctx: context.Context, axis: entities.Axis, raw: Sequence[_Raw]) -> tuple[policy.Target, ...]:
-    plans = {i: ctx.stop_plan(ctx.session_by_id[i]) for one in raw for i in one.gives}
-    totals = {i: shares.share(ctx.node_by_id, plan.frees) for i, plan in plans.items()}
-    here = {
-        (one.node.id, i): shares.share(ctx.node_by_id, _on(plans[i], one.node.id))
-        for one in raw
-        for i in one.gives
-    }
-    scale = shares.common((*totals.values(), *here.values()))
+def _to_targets(question: eligibility.Question, raw: Sequence[_Raw]) -> tuple[policy.Target, ...]:
+    found = _Shares(question, raw)
     return tuple(
         policy.Target(
             one.node.id,
             one.node.name,
             one.rank,
             one.need,
-            tuple(
-                _candidate(ctx.session_by_id[i], axis, one, (totals[i], here[one.node.id, i], scale))
-                for i in sorted(one.gives)
-            ),
+            tuple(_candidate(question, one, session_id, found) for session_id in sorted(one.gives)),
             one.most,
         )
-        for one in sorted(raw, key=lambda one: (one.node.name, one.node.id))
+        for one in raw
     )
 
 
-def _on(plan: release.StopPlan, node_id: int) -> list:  # type: ignore[type-arg]
-    return [(held_id, slots) for held_id, slots in plan.frees if held_id == node_id]
+class _Shares:
+    """
+    Shares of what each candidate frees, as integers of one common fraction; zeros where nothing compares
+    them.
+    """
+
+    def __init__(self, question: eligibility.Question, raw: Sequence[_Raw]) -> None:
+        ctx = question.context
+        self.ctx = ctx
+        compares_total = question.policy.order is entities.PreemptionOrder.SMALLEST_RESOURCES
+        plans = {i: ctx.stop_plan(ctx.session_by_id[i]) for one in raw for i in one.gives}
+        self.wanted = {i: plan for i, plan in plans.items() if compares_total or len(plan.frees) > 1}
+        self.parts = {i: shares.by_node(ctx.node_by_id, plan.frees) for i, plan in self.wanted.items()}
+        self.scale = shares.common(part for parts in self.parts.values() for part in parts.values())
+
+    def of(self, session_id: int, node_id: int) -> tuple[int, int]:
+        """Return (share on other nodes, share on all nodes)."""
+        parts = self.parts.get(session_id)
+        if parts is None:
+            return 0, 0
+        total = sum(parts.values(), fractions.Fraction(0)) * self.scale
+        return int(total - parts.get(node_id, 0) * self.scale), int(total)
 
 
 def _candidate(
-    session: entities.Session,
-    axis: entities.Axis,
-    one: _Raw,
-    share: tuple[fractions.Fraction, fractions.Fraction, int],
+    question: eligibility.Question, one: _Raw, session_id: int, found: _Shares
 ) -> policy.Candidate:
-    total, here, scale = share
+    session = question.context.session_by_id[session_id]
+    elsewhere, total = found.of(session_id, one.node.id)
+    value = eligibility.value(question.axis, session)
     return policy.Candidate(
-        session.id,
-        eligibility.value(axis, session),
-        one.gives[session.id],
-        session.started_at or 0,
-        int((total - here) * scale),
-        int(total * scale),
+        session_id, value, one.gives[session_id], session.started_at or 0, elsewhere, total
     )

@@ -1,5 +1,5 @@
 """
-Shares of nodes as exact integers: what a stop frees, summed over kinds of slots / capacity.
+Shares of nodes as exact fractions: what a stop frees, summed over kinds of slots / capacity.
 
 All shares of one problem have one common denominator, so that sums compare exactly. Kinds of zero capacity
 are skipped. Source: DESIGN 5.3.
@@ -16,16 +16,19 @@ from scheduler.core import entities, resources
 Frees = Iterable[tuple[int, resources.ResourceVector]]
 
 
-def share(nodes: Mapping[int, entities.Node], frees: Frees) -> fractions.Fraction:
-    """Return the sum over nodes and kinds of slots / capacity; nodes of other groups are skipped."""
-    total = fractions.Fraction(0)
+def by_node(nodes: Mapping[int, entities.Node], frees: Frees) -> dict[int, fractions.Fraction]:
+    """Return, per node, the sum over kinds of slots / capacity; nodes of other groups are skipped."""
+    found: dict[int, fractions.Fraction] = {}
     for node_id, slots in frees:
-        node = nodes.get(node_id)
-        for kind, amount in slots if node is not None else ():
-            capacity = node.capacity.get(kind) if node is not None else 0
-            if capacity:
-                total += fractions.Fraction(amount, capacity)
-    return total
+        if node_id in nodes:
+            found[node_id] = found.get(node_id, fractions.Fraction(0)) + of_node(nodes[node_id], slots)
+    return found
+
+
+def of_node(node: entities.Node, slots: resources.ResourceVector) -> fractions.Fraction:
+    """Return the sum over kinds of slots / capacity of one node."""
+    parts = (fractions.Fraction(a, node.capacity.get(kind)) for kind, a in slots if node.capacity.get(kind))
+    return sum(parts, fractions.Fraction(0))
 
 
 def common(values: Iterable[fractions.Fraction]) -> int:

@@ -6,7 +6,7 @@ import fractions
 import itertools
 from typing import Any
 
-from scheduler.core import context, decisions, entities, placement, snapshot, views
+from scheduler.core import context, decisions, entities, placement, shortages, snapshot
 from scheduler.core.preemption import planning, problems
 
 _ORDER = entities.PreemptionOrder
@@ -20,8 +20,8 @@ class Search:
         self.ctx = context.Context(view)
         self.session = self.ctx.session_by_id[session_id]
         self.axis = axis
-        nodes = views.open_nodes(self.ctx, self.session)
-        self.judged = problems.judge(self.ctx, self.session, axis, nodes)
+        self.judged = problems.judge(self.ctx, self.session, axis)
+        nodes = [spot.node for spot in shortages.spots(self.ctx, self.session)]
         self.ranks = {node.id: rank for rank, node in enumerate(placement.in_order(self.ctx, nodes))}
 
     def sets(self) -> list[Found]:
