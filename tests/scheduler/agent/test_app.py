@@ -1,0 +1,128 @@
+"""The agent over a real broker, with a tiny controller at the other end."""
+
+import signal
+
+import pytest
+
+from scheduler.agent import app, processes
+from scheduler.protocol import messages
+from tests.scheduler.agent import bench as benches
+from tests.scheduler.agent import controller as ends
+
+COUNT = "i=0; while :; do i=$((i+1)); echo $i; sleep 0.02; done"
+
+
+@pytest.fixture
+def broker(tmp_path):
+    one = ends.Broker(tmp_path)
+    one.up()
+    yield one
+    one.down()
+
+
+@pytest.fixture
+def controller(broker):
+    one = ends.Controller(broker)
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def agent(broker, tmp_path):
+    one = ends.AgentProcess(tmp_path, broker.url)
+    one.up()
+    yield one
+    if one.process.poll() is None:
+        one.down()
+
+
+def about(start, kind, **more):
+    return kind(**{"command_id": benches.new_id(), "session": start.session, "epoch": 1} | more)
+
+
+def a_kill(start, epoch=1):
+    return about(start, messages.KillCommand, cause="cancelled", grace_ms=0, epoch=epoch)
+
+
+def test_commands_and_reports_are_json_and_no_result_is_kept():
+    one = app.make_app("redis://127.0.0.1:1/0")
+
+    assert one.conf.accept_content == ["json"]
+    assert one.conf.task_serializer == "json"
+    assert one.conf.result_backend is None
+    assert not one.conf.worker_enable_remote_control
+
+
+def test_a_session_lives_over_the_broker_from_start_to_end(agent, controller):
+    hello = controller.report(messages.Hello)
+    start = benches.a_start(script=COUNT)
+    started = controller.ask(start, messages.Started)
+    stop = about(start, messages.StopCommand, action="suspend", mode="suspend")
+    stopped = controller.ask(stop, messages.Stopped)
+    state = processes.look(started.pid).state
+    controller.ask(about(start, messages.ResumeCommand, epoch=2), messages.Resumed)
+    ended = controller.ask(a_kill(start, 2), messages.Ended)
+
+    assert (hello.pid, hello.boot) == (agent.process.pid, processes.boot_id())
+    assert started.pid in {member.pid for member in stopped.members}
+    assert state == "T"
+    assert ended.signal == signal.SIGKILL
+    assert agent.down() == 0
+
+
+@pytest.mark.system
+def test_P14_a_broker_that_went_away_and_came_back_empty_loses_nothing(agent, broker, controller):
+    controller.report(messages.Hello)
+    lasting, short = benches.a_start(script=COUNT), benches.a_start(script="sleep 1; exit 4")
+    pids = [controller.ask(start, messages.Started).pid for start in (lasting, short)]
+    broker.down()
+    shepherd = processes.look(processes.look(pids[1]).parent).identity
+    controller.until(lambda: not processes.is_alive(shepherd), "the short session ends meanwhile")
+    greeted = len(controller.reports(messages.Hello))
+    broker.up()
+    ended = controller.report(messages.Ended, session=short.session)
+    controller.until(lambda: len(controller.reports(messages.Hello)) > greeted, "the agent says hello again")
+
+    assert ended.exit_code == 4
+    assert processes.look(pids[0]).state in "SR"
+    assert controller.ask(a_kill(lasting), messages.Ended).known
+
+
+@pytest.mark.system
+def test_P03_a_killed_agent_is_followed_by_one_that_adopts_its_sessions(agent, controller):
+    controller.report(messages.Hello)
+    start = benches.a_start(script=COUNT)
+    pid = controller.ask(start, messages.Started).pid
+    agent.down(signal.SIGKILL)
+    greeted = len(controller.reports(messages.Hello))
+    agent.up()
+    controller.until(lambda: len(controller.reports(messages.Hello)) > greeted, "the next agent says hello")
+    hello = controller.reports(messages.Hello)[-1]
+    stop = about(start, messages.StopCommand, action="suspend", mode="suspend")
+    stopped = controller.ask(stop, messages.Stopped)
+
+    assert [(s.session, s.state) for s in hello.sessions] == [(start.session, "running")]
+    assert pid in {member.pid for member in stopped.members}
+    assert controller.ask(a_kill(start), messages.Ended).known
+
+
+@pytest.mark.system
+def test_an_agent_that_starts_before_its_broker_waits_for_it(broker, controller, tmp_path):
+    broker.down()
+    agent = ends.AgentProcess(tmp_path, broker.url)
+    agent.up()
+    controller.until(lambda: "broker does not take reports" in agent.log.read_text(), "the agent says so")
+    broker.up()
+    controller.report(messages.Hello)
+
+    assert agent.down() == 0
+
+
+def test_an_agent_without_a_broker_ends_cleanly(tmp_path, broker):
+    broker.down()
+    agent = ends.AgentProcess(tmp_path, broker.url)
+    agent.up()
+    while "does not take reports" not in agent.log.read_text():
+        assert agent.process.poll() is None
+
+    assert agent.down() == 0

@@ -1,0 +1,78 @@
+"""The command line: everything that keeps an agent from starting is one clear line."""
+
+import fcntl
+import json
+import os
+
+import pytest
+
+from scheduler.agent import __main__ as main
+from tests.scheduler.agent import controller as ends
+
+
+@pytest.fixture
+def agent(tmp_path):
+    return ends.AgentProcess(tmp_path, "redis://127.0.0.1:1/0")
+
+
+def refusal(agent, *more):
+    done = ends.run(*agent.arguments, *more)
+
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be refused")
+def test_root_is_refused_because_sessions_would_be_root(agent):
+    assert "refusing to run as root" in refusal(agent)
+
+
+def test_a_key_of_another_node_is_refused(agent):
+    key = json.loads(agent.key_file.read_text()) | {"node": "n2"}
+    agent.key_file.write_text(json.dumps(key))
+
+    assert "belongs to the node n2, not to n1" in refusal(agent, "--allow-root")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"node":"n1","key_id":"k","secret":"xyz"}'])
+def test_a_key_file_of_another_form_is_refused(agent, text):
+    agent.key_file.write_text(text)
+    with pytest.raises(main.UsageError, match="write it with agent_enroll"):
+        main.read_key(agent.key_file, node="n1")
+
+
+def test_a_second_agent_on_the_same_state_directory_is_refused(agent, tmp_path):
+    (tmp_path / "state").mkdir()
+    with (tmp_path / "state" / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+        assert "another agent works in" in refusal(agent, "--allow-root")
+
+
+def test_a_damaged_journal_is_refused_and_named(agent, tmp_path):
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "journal").write_text("damage\n")
+
+    assert "line 1 is damaged" in refusal(agent, "--allow-root")
+
+
+def test_a_state_directory_that_cannot_be_made_is_named(agent, tmp_path):
+    (tmp_path / "state").write_text("a file")
+
+    assert str(tmp_path / "state") in refusal(agent, "--allow-root")
+
+
+def test_a_key_is_read_as_it_was_enrolled(agent):
+    key = main.read_key(agent.key_file, node="n1")
+
+    assert (key.key_id, key.node, key.secret) == ("k1", "n1", b"s" * 32)
+
+
+def test_a_freezer_that_is_not_delegated_cannot_be_asked_for(monkeypatch):
+    monkeypatch.setattr(main.freezer, "delegated_root", lambda: None)
+    with pytest.raises(main.UsageError, match="use --stop-method signals"):
+        main._cgroup_root("freezer")
+
+    assert main._cgroup_root("auto") is None
