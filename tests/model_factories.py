@@ -255,3 +255,18 @@ def an_event(type_: str, **fields: Any) -> models.Event:
     session = fields.get("session")
     fields.setdefault("group", session.group if session else None)
     return models.Event.objects.create(number=number, type=type_, **{"at": timezone.now(), **fields})
+
+
+def first_rows() -> None:
+    """Put back what every installation has from its migrations, after a test that emptied the tables."""
+    if models.EventCounter.objects.exists():
+        return
+    models.EventCounter.objects.create(id=1)
+    models.KeypairResourcePolicy.objects.create(name="default")
+    models.SlotKind.objects.bulk_create(
+        [
+            models.SlotKind(name="cpu", scale=1000, unit="cores"),
+            models.SlotKind(name="mem", scale=1, is_bytes=True, unit="bytes"),
+            models.SlotKind(name="cuda.device", scale=1, is_indexed=True, unit="GPUs"),
+        ]
+    )

@@ -15,7 +15,7 @@ from tests.xceweb.live import sockets
 from tests.xceweb.live.conftest import Opener
 from xceweb.live import consumers, log, replay, routing
 
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def tell(world: worlds.World, type_: str = "session.changed", **about: Any) -> int:
