@@ -152,6 +152,18 @@ def processes_about(data_dir: pathlib.Path) -> dict[int, str]:
     return found
 
 
+def wait_until_nothing_is_left(data_dir: pathlib.Path) -> None:
+    """
+    Wait for the end of every process that works on a data directory.
+
+    Raises:
+        AssertionError: with those that are left.
+    """
+    with contextlib.suppress(AssertionError):
+        until(lambda: not processes_about(data_dir), what="the end of all processes")
+    assert processes_about(data_dir) == {}
+
+
 def uid_of(pid: int) -> int:
     """Return the effective user id of a process."""
     lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()

@@ -109,7 +109,7 @@ def test_a_killed_supervisor_takes_its_processes_along(data_dir):
     with stacks.running(data_dir, "--no-demo") as first:
         first.up.kill()
         first.up.wait()
-        stacks.until(lambda: not stacks.processes_about(data_dir), what="the end of all processes")
+        stacks.wait_until_nothing_is_left(data_dir)
         with stacks.running(data_dir, "--no-demo") as second:
             assert set(second.processes()) == set(SERVICES)
 
