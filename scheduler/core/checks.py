@@ -64,6 +64,11 @@ def _dependency_impossible(ctx: context.Context, session: entities.Session) -> F
 def _no_matching_node(ctx: context.Context, session: entities.Session) -> Facts | None:
     if placement.is_resume(session) or not session.labels:
         return None
+    key = ("labels", placement.shape(session))
+    return ctx.all_round(key, lambda: _labels_nowhere(ctx, session))
+
+
+def _labels_nowhere(ctx: context.Context, session: entities.Session) -> Facts | None:
     if any(placement.has_labels(session, node) for node in ctx.nodes):
         return None
     return {"labels": "; ".join(f"{k} = {' or '.join(sorted(v))}" for k, v in sorted(session.labels.items()))}
@@ -72,6 +77,10 @@ def _no_matching_node(ctx: context.Context, session: entities.Session) -> Facts 
 def _never_fits(ctx: context.Context, session: entities.Session) -> Facts | None:
     if placement.is_resume(session):
         return None
+    return ctx.all_round(("large", placement.shape(session)), lambda: _too_large(ctx, session))
+
+
+def _too_large(ctx: context.Context, session: entities.Session) -> Facts | None:
     matching = [node for node in ctx.nodes if placement.has_labels(session, node)]
     large = sum(placement.could_ever_hold(session, node) for node in matching)
     if large >= session.node_count:

@@ -39,6 +39,8 @@ class Context:
         self._unchanged: dict[object, Any] = {}
         self._version = -1
         self._all_round: dict[object, Any] = {}
+        self._by_room: dict[object, tuple[int, Any]] = {}
+        self.without_room: set[object] = set()  #: shapes that fit nowhere, with the ledger's growth then
         self.recorded = 0  #: verdicts written into pends
         self.starts = 0  #: dispatches of this round, for round_robin
 
@@ -71,6 +73,15 @@ class Context:
             self._unchanged.clear()
             self._version = self.ledger.version
         return _remembered(self._unchanged, key, make)
+
+    def while_room_unchanged(self, room: ledger.Room, key: object, make: Callable[[], T]) -> T:
+        """Return what ``make`` returned for this node and key since the node's room last changed."""
+        place = (room.node.id, key)
+        known = self._by_room.get(place)
+        if known is None or known[0] != room.version:
+            known = self._by_room[place] = (room.version, make())
+        found: T = known[1]
+        return found
 
     def all_round(self, key: object, make: Callable[[], T]) -> T:
         """Return what ``make`` returned for this key in this round."""

@@ -36,7 +36,7 @@ class Reserve:
 class Room:
     """One node during a round."""
 
-    __slots__ = ("free", "indices", "leaving", "node", "promised", "releasing")
+    __slots__ = ("free", "indices", "leaving", "node", "promised", "releasing", "version")
 
     def __init__(self, node: entities.Node) -> None:
         self.node = node
@@ -47,6 +47,7 @@ class Room:
         self.releasing: Amounts = {}
         self.promised: Amounts = {}
         self.leaving: dict[int, Amounts] = {}
+        self.version = 0  #: differs whenever the room's content may differ
 
     def wants(self, slots: Iterable[tuple[str, int]]) -> Amounts:
         """Return the request with the session place that it takes here."""
@@ -89,6 +90,7 @@ class Ledger:
     def __init__(self, view: snapshot.Snapshot) -> None:
         self._policy = view.policy
         self._journal: list[Callable[[], object]] = []
+        self.growths = 0  #: grows whenever something may have become free
         self.version = 0  #: grows with every change, a rollback included
         self.rooms: dict[int, Room] = {node.id: Room(node) for node in view.nodes}
         self.owners = {owner.id: limits.Account(owner.usage) for owner in view.owners}
@@ -182,6 +184,7 @@ class Ledger:
                     amounts[PLACES] = 1
                 self._add(room.releasing, amounts)
                 self._set(room.leaving, session.id, amounts)
+                self._touch(room)
         for account in self.accounts(session):
             self._add(account.leaving, total)
 
@@ -211,9 +214,11 @@ class Ledger:
     ) -> None:
         """Return slots, indices and a session place to one node (a reservation that its holder uses)."""
         room = self.rooms[node_id]
+        self.growths += 1
         self._add(room.free, room.wants(slots) if place else slots.as_dict())
         for kind, numbers in indices.items():
             self._set(room.indices, kind, tuple(sorted({*room.indices.get(kind, ()), *numbers})))
+        self._touch(room)
 
     def reserve(self, holder: entities.Session, plan: Reserve) -> None:
         """Keep room for ``holder``: draw the free part, promise the rest, count it in its accounts."""
@@ -221,6 +226,7 @@ class Ledger:
         self._take(room, plan.draw, plan.draw_indices, place=True)
         rest = plan.slots.minus_clamped(plan.draw)
         self._add(room.promised, rest.as_dict())
+        self._touch(room)
         for account, victims in self._by_account(holder, list(plan.leaving)):
             frees = [resources.ResourceVector(self._frees_of(v)) for v in victims]
             slots, sessions = limits.counted(plan.slots, frees)
@@ -253,6 +259,16 @@ class Ledger:
             self._journal.pop()()
         self.version += 1
 
+    def _touch(self, room: Room) -> None:
+        """Give the room a version of its own, and another one when this is rolled back."""
+        self.version += 1
+        room.version = self.version
+        self._journal.append(functools.partial(self._retouch, room))
+
+    def _retouch(self, room: Room) -> None:
+        self.version += 1
+        room.version = self.version
+
     def _set(self, mapping: dict, key: object, value: object) -> None:  # type: ignore[type-arg]
         if key in mapping:
             self._journal.append(functools.partial(mapping.__setitem__, key, mapping[key]))
@@ -279,6 +295,7 @@ class Ledger:
         for kind, numbers in indices.items():
             left = tuple(i for i in room.indices.get(kind, ()) if i not in numbers)
             self._set(room.indices, kind, left)
+        self._touch(room)
 
     def _promise(self, room: Room, rest: resources.ResourceVector, victim_ids: Iterable[int]) -> None:
         """Promise what can still come: at most what the reservation's own victims free here."""

@@ -25,8 +25,18 @@ def could_ever_hold(session: entities.Session, node: entities.Node) -> bool:
     return (node.max_sessions is None or node.max_sessions >= 1) and node.capacity.covers(session.request)
 
 
+def shape(session: entities.Session) -> tuple[object, ...]:
+    """Return a key: pending sessions with the same key fit in the same places."""
+    labels = tuple(sorted((label, tuple(sorted(accepted))) for label, accepted in session.labels.items()))
+    return session.request, labels, session.node_count
+
+
 def acceptable(ctx: context.Context, session: entities.Session) -> list[entities.Node]:
     """Return the nodes that are ready and have the labels, by name."""
+    return ctx.all_round(("acceptable", shape(session)), lambda: _acceptable(ctx, session))
+
+
+def _acceptable(ctx: context.Context, session: entities.Session) -> list[entities.Node]:
     return [
         node for node in ctx.nodes if node.state is entities.NodeState.READY and has_labels(session, node)
     ]
@@ -73,8 +83,12 @@ def find(ctx: context.Context, session: entities.Session) -> tuple[decisions.Nod
     """
     if is_resume(session):
         return _find_resume(ctx, session)
+    key = (ctx.ledger.growths, shape(session))
+    if key in ctx.without_room:
+        return None
     fitting = [node for node in acceptable(ctx, session) if fits_now(ctx, session, node)]
     if len(fitting) < session.node_count:
+        ctx.without_room.add(key)
         return None
     chosen = in_order(ctx, fitting)[: session.node_count]
     return tuple(grant_on(ctx, session.request, node.id) for node in chosen)

@@ -7,8 +7,9 @@ Equal requests share one answer while the ledger does not change. Source: DESIGN
 from __future__ import annotations
 
 import dataclasses
+import functools
 
-from scheduler.core import context, entities, limits, placement
+from scheduler.core import context, entities, ledger, limits, placement
 
 #: Why preemption and wait do not consider a node.
 LABELS, NOT_READY, TOO_SMALL, BACKOFF = "labels", "not-ready", "too-small", "backoff"
@@ -39,26 +40,28 @@ def note(ctx: context.Context, session: entities.Session, node: entities.Node) -
 
 def shape(session: entities.Session) -> tuple[object, ...]:
     """Return a key: sessions with the same key find the same nodes and the same shortage."""
-    labels = tuple(sorted((label, tuple(sorted(accepted))) for label, accepted in session.labels.items()))
-    return session.request, labels, tuple(sorted(session.backoff.items())), session.node_count
+    return *placement.shape(session), tuple(sorted(session.backoff.items()))
 
 
 def spots(ctx: context.Context, session: entities.Session) -> tuple[Spot, ...]:
     """Return the nodes that preemption and wait consider for the session, by name."""
-    nodes = ctx.all_round(("open", shape(session)), lambda: _open_nodes(ctx, session))
-    return ctx.while_unchanged(
-        ("spots", shape(session)), lambda: tuple(_spot(ctx, session, node) for node in nodes)
-    )
+    key = ("spots", shape(session))
+    return ctx.while_unchanged(key, lambda: _spots(ctx, session, key))
 
 
-def _open_nodes(ctx: context.Context, session: entities.Session) -> list[entities.Node]:
-    return [node for node in ctx.nodes if not note(ctx, session, node)]
+def _spots(ctx: context.Context, session: entities.Session, key: tuple[object, ...]) -> tuple[Spot, ...]:
+    rooms = ctx.all_round(("open", key), lambda: _open_rooms(ctx, session))
+    found = ctx.while_room_unchanged
+    return tuple([found(room, key, functools.partial(_spot, session, room)) for room in rooms])
 
 
-def _spot(ctx: context.Context, session: entities.Session, node: entities.Node) -> Spot:
-    room = ctx.ledger.rooms[node.id]
+def _open_rooms(ctx: context.Context, session: entities.Session) -> list[ledger.Room]:
+    return [ctx.ledger.rooms[node.id] for node in ctx.nodes if not note(ctx, session, node)]
+
+
+def _spot(session: entities.Session, room: ledger.Room) -> Spot:
     short = room.short(room.wants(session.request))
-    return Spot(node, tuple((("node", kind), amount) for kind, amount in sorted(short.items())))
+    return Spot(room.node, tuple((("node", kind), amount) for kind, amount in sorted(short.items())))
 
 
 def of_limits(ctx: context.Context, session: entities.Session) -> tuple[tuple[Dimension, int], ...]:

@@ -8,6 +8,7 @@ while the ledger does not change. Source: DESIGN 7.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 from scheduler.core import context, decisions, entities, ledger, placement, resources, shortages
@@ -18,18 +19,26 @@ Facts = dict[str, int | str]
 def of_nodes(ctx: context.Context, session: entities.Session) -> tuple[decisions.NodeView, ...]:
     """Return every node of the group as one request finds it, by name."""
     key = ("views", shortages.shape(session))
-    return ctx.while_unchanged(key, lambda: tuple(_view(ctx, session, node) for node in ctx.nodes))
+    return ctx.while_unchanged(key, lambda: _of_nodes(ctx, session, key))
 
 
-def _view(ctx: context.Context, session: entities.Session, node: entities.Node) -> decisions.NodeView:
-    room = ctx.ledger.rooms[node.id]
+def _of_nodes(
+    ctx: context.Context, session: entities.Session, key: tuple[object, ...]
+) -> tuple[decisions.NodeView, ...]:
+    found, rooms = ctx.while_room_unchanged, ctx.ledger.rooms
+    return tuple(
+        [found(rooms[n.id], key, functools.partial(_view, ctx, session, rooms[n.id])) for n in ctx.nodes]
+    )
+
+
+def _view(ctx: context.Context, session: entities.Session, room: ledger.Room) -> decisions.NodeView:
     short = room.short(room.wants(session.request))
     sessions_short = short.pop(ledger.PLACES, 0)
     releasing = {kind: room.net_releasing(kind) for kind in room.releasing}
-    note = shortages.note(ctx, session, node)
+    note = shortages.note(ctx, session, room.node)
     vector = resources.ResourceVector(short)
     return decisions.NodeView(
-        node.id, _positive(room.free), _positive(releasing), vector, sessions_short, note
+        room.node.id, _positive(room.free), _positive(releasing), vector, sessions_short, note
     )
 
 
