@@ -27,6 +27,7 @@ def _declare_replay(parser: argparse.ArgumentParser) -> None:
     add("--min-life", type=_milliseconds, default="0", help="seconds that each session lives at least")
     add("--skip-bad", action="store_true", help="pass over malformed lines and count them")
     add("--wait", action="store_true", help="until all ended or can never run; fails if one did not end well")
+    add("--agents-limit", type=_count, default=60, help="seconds to wait for the group's agents (default 60)")
     add("--wait-limit", type=_count, default=3600, help="seconds that --wait takes at most (default 3600)")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Callable
 
 from scheduler import errors, models
@@ -85,14 +86,27 @@ def _node(actor: actors.Actor, group: models.ResourceGroup, name: str, *, say: C
         say(f"node {name}")
 
 
-def require_agents(slug: str) -> None:
+def wait_for_agents(slug: str, *, limit_s: float, rest: Callable[[float], None] = time.sleep) -> None:
     """
-    Make sure that the group's sessions can start.
+    Make sure that the group's sessions can start: wait until the agents of all its nodes have reported.
+
+    Args:
+        slug: of the group.
+        limit_s: seconds to wait at most; after that one agent is enough.
+        rest: waits for so many seconds.
 
     Raises:
-        Refusal: there is no such group, or no agent of its nodes has reported yet.
+        Refusal: there is no such group, or no agent of its nodes has reported in time.
     """
+    nodes_there = models.Node.objects.filter(group__slug=slug).count()
     if not models.ResourceGroup.objects.filter(slug=slug).exists():
         raise errors.Refusal(f"there is no group {slug}; make it with --make-group, or name one with --group")
-    if not models.AgentStatus.objects.filter(node__group__slug=slug, hello_at__isnull=False).exists():
-        raise errors.Refusal(f"no agent of group {slug} has reported yet; start its agents first")
+    until = time.monotonic() + limit_s
+    while (reported := _reported(slug)) < nodes_there and time.monotonic() < until:
+        rest(0.5)
+    if not reported:
+        raise errors.Refusal(f"no agent of group {slug} has reported in {limit_s} s; start its agents first")
+
+
+def _reported(slug: str) -> int:
+    return models.AgentStatus.objects.filter(node__group__slug=slug, hello_at__isnull=False).count()

@@ -44,9 +44,7 @@ class Command(BaseCommand):
         wanted = room.Room(options.group, options.nodes, entities.PreemptionState(options.preemption))
         actor = actors.of_command("submit_trace")
         nodes = room.make(actor, wanted, say=self.stdout.write)
-        self.stdout.write(
-            "its agents (a restart of bin/up starts those whose keys are in its data directory):"
-        )
+        self.stdout.write("its agents (bin/up starts those whose keys are in its data directory by itself):")
         for node in nodes:
             path = settings.DATA_DIR / "agents" / node.name / "key.json"
             if not path.exists():
@@ -59,7 +57,7 @@ class Command(BaseCommand):
         )
         if trace.skipped:
             self.stdout.write(f"{trace.skipped} malformed lines skipped")
-        room.require_agents(options.group)
+        room.wait_for_agents(options.group, limit_s=options.agents_limit)
         actor = actors.of_user(trace_options.owner(options))
         plan = trace_options.plan(options)
         if refused := plans.find_refused(actor, plan, trace.entries):

@@ -59,15 +59,28 @@ def test_queues_of_the_group_come_before_others_of_the_same_name(group):
     assert room.queue_in("other", "normal") == "normal"
 
 
-def test_nothing_is_submitted_to_a_group_without_an_agent(group):
-    with pytest.raises(errors.Refusal, match="no agent of group trace has reported yet"):
-        room.require_agents("trace")
+def report(node):
+    models.AgentStatus.objects.create(node=node, hello_at=timezone.now())
 
-    models.AgentStatus.objects.create(node=group.nodes.first(), hello_at=timezone.now())
-    room.require_agents("trace")
+
+def test_nothing_is_submitted_to_a_group_without_an_agent(group):
+    with pytest.raises(errors.Refusal, match="no agent of group trace has reported in 0 s"):
+        room.wait_for_agents("trace", limit_s=0)
+
+
+def test_agents_that_are_starting_are_waited_for(group):
+    waiting = list(group.nodes.all())
+    room.wait_for_agents("trace", limit_s=60, rest=lambda seconds: report(waiting.pop()))
+
+    assert waiting == []
+
+
+def test_one_agent_is_enough_when_the_time_is_over(group):
+    report(group.nodes.first())
+    room.wait_for_agents("trace", limit_s=0)
 
 
 @pytest.mark.django_db
 def test_a_group_that_is_not_there_is_named():
     with pytest.raises(errors.Refusal, match="there is no group elsewhere"):
-        room.require_agents("elsewhere")
+        room.wait_for_agents("elsewhere", limit_s=0)

@@ -109,8 +109,8 @@ def test_what_cannot_be_done_is_said_and_nothing_is_submitted(group, arguments, 
 def test_without_a_reporting_agent_nothing_is_submitted():
     submit("--make-group")
 
-    with pytest.raises(CommandError, match="no agent of group trace has reported yet"):
-        submit(PODS)
+    with pytest.raises(CommandError, match="no agent of group trace has reported in 1 s"):
+        submit(PODS, "--agents-limit", "1")
 
 
 def test_waiting_fails_when_the_limit_passes(group):
