@@ -50,13 +50,17 @@ class Program:
     log: pathlib.Path
     account: accounts.Account | None
     ready: Callable[[], bool]
+    #: What the kernel sends it when the supervisor was killed: the database decides, SIGKILL loses nothing.
+    orphan_signal: signal.Signals = signal.SIGKILL
 
     def prepare(self) -> None:
         """Need nothing: all is made by `first_start`."""
 
     def spawn(self) -> subprocess.Popen[bytes]:
         """Start the command and return at once."""
-        return children.spawn(self.argv, log=self.log, account=self.account, env=self.env)
+        return children.spawn(
+            self.argv, log=self.log, account=self.account, env=self.env, orphan_signal=self.orphan_signal
+        )
 
     def is_ready(self) -> bool:
         """Ask the gate."""
@@ -129,13 +133,17 @@ def worker(ground: Ground, *, concurrency: int = 3) -> Service:
 
 
 def beat(ground: Ground) -> Service:
-    """Describe Celery's beat; its schedule lives in the data directory."""
-    schedule = ground.directory.root / "home" / "beat-schedule"
+    """
+    Describe Celery's beat.
+
+    Its schedule stays in memory: every entry is due again within seconds, and a file that a kill left half
+    written would keep it from starting. It answers nobody; that it lives is all that can be asked.
+    """
     argv = [
         *("-m", "celery", "-A", "xceweb.celery:app", "beat"),
-        *("--schedule", str(schedule), "--pidfile", "", "--loglevel", "WARNING"),
+        *("--scheduler", "celery.beat:Scheduler", "--pidfile", "", "--loglevel", "WARNING"),
     ]
-    return Service("beat", ground.program("beat", *argv, ready=lambda: _any(schedule)))
+    return Service("beat", ground.program("beat", *argv, ready=lambda: True))
 
 
 def agent(ground: Ground, *, node: str) -> Service:
@@ -152,14 +160,14 @@ def agent(ground: Ground, *, node: str) -> Service:
     name = f"agent-{node}"
     env = base_environment(ground.directory)
     program = Program(
-        python(*argv), env, ground.directory.log(name), ground.account, (home / "state" / "journal").exists
+        python(*argv),
+        env,
+        ground.directory.log(name),
+        ground.account,
+        (home / "state" / "journal").exists,
+        orphan_signal=signal.SIGTERM,
     )
     return Service(name, program)
-
-
-def _any(path: pathlib.Path) -> bool:
-    """Say whether a file exists, by this name or with an ending that the database module adds."""
-    return any(path.parent.glob(f"{path.name}*"))
 
 
 def answers_ok(port: int, path: str) -> bool:
