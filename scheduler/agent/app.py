@@ -16,6 +16,7 @@ from typing import Any
 
 import celery
 import kombu
+import kombu.exceptions
 from celery import bootsteps
 from celery.worker import WorkController, state
 

@@ -70,7 +70,7 @@ class Life:
         else:
             self.cpus = tuple(records.read(self._dir / records.SPEC).get("cpus", ()))
             self._begin_watch()
-            self.tick(recheck=True)
+            self.tick({}, recheck=True)
 
     async def _launch(self) -> None:
         try:
@@ -178,16 +178,19 @@ class Life:
 
     # -- watch
 
-    def tick(self, *, recheck: bool) -> None:
+    def tick(self, table: processes.Table, *, recheck: bool) -> None:
         """
         Look after the run: memory, wall-time limit, that a suspended one stays so, that a stop goes on.
 
         Args:
+            table: a scan shared by all runs, for the sample of memory and time; empty = no sample now.
             recheck: whether suspended processes are looked at, too.
         """
         match self.run.state:
             case book.RunState.RUNNING:
-                self._usage.look(self._how.observe(self._target), self._target.shepherd)
+                if table:
+                    seen = processes.members(table, job=self._target.job, root=self._target.shepherd)
+                    self._usage.look(seen, self._target.shepherd)
                 self._check_wall_time()
             case book.RunState.SUSPENDED if recheck and not self.is_at_work:
                 self._hold_again()

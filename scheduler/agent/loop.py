@@ -14,13 +14,14 @@ from collections.abc import Coroutine
 from typing import Any, Protocol
 
 import scheduler.agent as package
-from scheduler.agent import desk, host, outbox, output, starting
+from scheduler.agent import desk, host, outbox, output, processes, starting
 from scheduler.protocol import messages, signing
 
 log = logging.getLogger(__name__)
 
 _TICK_S = 1.0
 _RECHECK_EVERY = 5
+_SAMPLE_EVERY = 2
 _CLEAN_EVERY = 3600
 RETENTION_S = 7 * 86_400
 
@@ -137,8 +138,10 @@ class Agent:
         assert self._out is not None
         assert self._desk is not None
         self._ticks += 1
-        for one in list(self._desk.lives.values()):
-            one.tick(recheck=self._ticks % _RECHECK_EVERY == 0)
+        lives = list(self._desk.lives.values())
+        table = processes.scan() if lives and self._ticks % _SAMPLE_EVERY == 0 else {}
+        for one in lives:
+            one.tick(table, recheck=self._ticks % _RECHECK_EVERY == 0)
             self._send_tail(one.run.session)
         self._out.resend()
         self._means.memory.compact()

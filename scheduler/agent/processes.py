@@ -69,7 +69,7 @@ def parse_stat(text: str) -> Process:
         ValueError: not such a line.
     """
     left, _, right = text.rpartition(")")
-    rest = right.split()
+    rest = right.split(None, 20)
     own, reaped = int(rest[11]) + int(rest[12]), int(rest[13]) + int(rest[14])
     return Process(
         pid=int(left.partition(" (")[0]),
@@ -87,9 +87,15 @@ def parse_stat(text: str) -> Process:
 def look(pid: int) -> Process | None:
     """Return the process with this pid as it is now, or None."""
     try:
-        return parse_stat((PROC / str(pid) / "stat").read_text(errors="replace"))
+        descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        return parse_stat(os.read(descriptor, 4096).decode(errors="replace"))
     except (OSError, ValueError, IndexError):
         return None
+    finally:
+        os.close(descriptor)
 
 
 def scan() -> dict[int, Process]:

@@ -119,7 +119,7 @@ set -m
 (while :; do printf . >> "$TICKS"; done) &
 (while :; do printf . >> "$TICKS"; done) &
 echo ready
-while :; do read -t 0.05 line < /dev/zero; printf . >> "$TICKS"; done
+while :; do sleep 0.02; printf . >> "$TICKS"; done
 """
 
 
