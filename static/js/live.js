@@ -31,7 +31,8 @@ let attempts = 0;
 let isPaused = false;
 let isSignedOut = false;
 let isResting = false;
-let lastContact = Date.now();
+let lastContact = Date.now(); // when the page last had news
+let lastSign = Date.now(); // when the socket last showed that it lives
 let retryTimer = 0;
 let restTimer = 0;
 
@@ -70,7 +71,7 @@ function askForTheRest(topic, last) {
 // ---- Frames ------------------------------------------------------------------------------------------
 
 function receive(frame) {
-  lastContact = Date.now();
+  lastContact = lastSign = Date.now();
   attempts = 0;
   if (frame.type === "ping") socket.send('{"type":"pong"}');
   else if (frame.type === "events") take(frame);
@@ -144,7 +145,7 @@ function connect() {
 }
 
 function opened() {
-  lastContact = Date.now();
+  lastSign = Date.now();
   for (const topic of held.keys()) subscribe(topic);
   show();
 }
@@ -168,7 +169,7 @@ function poll() {
 }
 
 function watch() {
-  if (isOpen() && Date.now() - lastContact > HEARTBEAT_LOST) socket.close();
+  if (isOpen() && Date.now() - lastSign > HEARTBEAT_LOST) socket.close();
   show();
 }
 

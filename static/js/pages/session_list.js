@@ -15,7 +15,7 @@ function apply() {
 function changed() {
   if (!isInUse()) return apply();
   const count = waiting || "Some";
-  pill.querySelector("[data-word]").textContent = waiting === 1 ? "1 change" : `${count} changes`;
+  pill.querySelector("[data-word]").textContent = waiting === 1 ? "1 change, apply" : `${count} changes, apply`;
   pill.hidden = false;
 }
 

@@ -328,7 +328,7 @@ def output() -> dict[str, Any]:
     }
     shown |= {"earlier_url": "?page=1", "later_url": "", "download_url": "/sessions/x/output.txt"}
     subject = session(state="running", nodes=["gpu-04"])
-    return page("output", session=subject, output=shown, refresh_url="/sessions/x/output/?part=output")
+    return page("output", session=subject, output=shown, refresh_url="/sessions/x/?part=output")
 
 
 def all_runs() -> dict[str, Any]:
