@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from django import http, shortcuts
-from django.views.decorators import http as methods
-
 STATES = ("pending", "scheduled", "running", "preempted", "suspended", "stopping", "terminating")
 RESULTS = ("success", "failure", "preempted", "cancelled", "timeout", "lost")
 NODE_STATES = ("ready", "draining", "suspect", "down")
 QUEUE_STATES = ("open", "no_submit", "stopped")
 OUTCOMES = ("used", "partly", "wasted", "transferred", "withdrawn", "open", "shadow")
 _CELLS = ("allocated", "allocated", "you", "reserved", "releasing", "free")
-
-
-@methods.require_safe
-def design(request: http.HttpRequest) -> http.HttpResponse:
-    """Show the components from fixed values; reads no data."""
-    return shortcuts.render(request, "help/design.html", context())
 
 
 def context() -> dict[str, Any]:

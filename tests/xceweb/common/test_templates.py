@@ -50,8 +50,7 @@ def _rendered(name):
 
 
 @pytest.fixture(params=pages.PAGES)
-def page(request, settings):
-    settings.ROOT_URLCONF = "tests.xceweb.common.page_urls"
+def page(request):
     return _rendered(request.param)
 
 
@@ -128,15 +127,13 @@ def test_no_page_speaks_of_jobs_or_tasks():
     assert named == []
 
 
-def test_the_theme_is_in_the_first_tag(settings):
-    settings.ROOT_URLCONF = "tests.xceweb.common.page_urls"
+def test_the_theme_is_in_the_first_tag():
     markup = loader.render_to_string("404.html", {"theme": "dark"})
 
     assert '<html lang="en" data-theme="dark">' in markup
 
 
-def test_a_stranger_gets_no_navigation_and_no_socket(settings):
-    settings.ROOT_URLCONF = "tests.xceweb.common.page_urls"
+def test_a_stranger_gets_no_navigation_and_no_socket():
     markup = loader.render_to_string("404.html", {"theme": "auto"})
 
     assert "data-live=" not in markup
