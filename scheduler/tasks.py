@@ -14,17 +14,20 @@ log = logging.getLogger(__name__)
 
 @shared_task(name="xce.round")
 def run_round(group_id: int) -> None:
-    """Run one round over one group, asked for by an event."""
-    summary = rounds.run_group_round(group_id)
-    if summary and (summary.dispatched or summary.preempted or summary.dropped):
-        log.info("%s", summary)
+    """Run one round over one group, if an event has asked for one since the last."""
+    _log(rounds.serve_requests(group_id))
 
 
 @shared_task(name="xce.due_rounds")
 def run_due_rounds() -> None:
     """Run a round over every group: the beat's safety net."""
     for group_id in rounds.due_group_ids():
-        run_round(group_id)
+        _log(rounds.run_group_round(group_id))
+
+
+def _log(summary: rounds.RoundSummary | None) -> None:
+    if summary and (summary.dispatched or summary.preempted or summary.dropped):
+        log.info("%s", summary)
 
 
 @shared_task(name="xce.report")

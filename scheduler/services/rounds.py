@@ -73,9 +73,23 @@ def _serve(
     )
 
 
+def serve_requests(group_id: int) -> RoundSummary | None:
+    """
+    Run a round if one was asked for since the last, however many messages said so.
+
+    Returns:
+        What it did; None when nothing was asked, or another process is at it (it looks again before it leaves).
+    """
+    return run_group_round(group_id) if _is_asked(group_id) else None
+
+
+def _is_asked(group_id: int) -> bool:
+    state = models.GroupRounds.objects.filter(group_id=group_id).first()
+    return state is not None and state.asked > state.served
+
+
 def _ask_again(group_id: int) -> None:
-    state = models.GroupRounds.objects.get(group_id=group_id)
-    if state.asked > state.served:
+    if _is_asked(group_id):
         bells.ring(last=0, group_ids=[group_id], command_ids=[])
 
 
