@@ -126,6 +126,11 @@ def _used_up(whose: str) -> Callable[[Plain, Kinds], str]:
 def _no_resources(facts: Plain, kinds: Kinds) -> str:
     asked, short = _under(facts, "asked"), _under(facts, "short")
     needs, nodes = amounts.listed(asked, kinds=kinds), facts.get("nodes", 1)
+    if "resume" in facts:
+        missing = amounts.listed(short, kinds=kinds)
+        return (
+            f"It is suspended and needs {needs} back on {facts.get('nearest', 'its node')}: {missing} short."
+        )
     if nodes > 1:
         return f"It needs {needs} on each of {nodes} nodes at once, and not enough nodes have that free now."
     if not short:

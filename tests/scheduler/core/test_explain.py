@@ -1,0 +1,208 @@
+"""Sentences from the stored plain form of decisions."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+
+import pytest
+
+from scheduler.core import decisions, entities, explain, snapshot, wording
+from tests import factories, strategies
+from tests.factories import slots
+
+GIB = 1 << 30
+R = decisions.PendReason
+
+
+def _plain(decision):
+    return json.loads(json.dumps(snapshot.to_plain(decision)))
+
+
+def _pend(reason, **facts):
+    return {"reason": str(reason), "facts": {key.replace("__", "."): value for key, value in facts.items()}}
+
+
+#: Facts as the core records them, for every reason.
+FACTS = {
+    R.QUEUE_STOPPED: {"queue": "night"},
+    R.BEGIN_TIME: {"until": factories.NOW},
+    R.NO_MATCHING_NODE: {"labels": "zone = a or b"},
+    R.NEVER_FITS: {"asked__cpu": 9000, "most__cpu": 4000, "nodes": 1, "nodes__large": 0},
+    R.EXCEEDS_OWNER_LIMIT: {"asked__cpu": 9000, "limit__cpu": 4000},
+    R.EXCEEDS_QUEUE_LIMIT: {"asked__sessions": 1, "limit__sessions": 0},
+    R.OWNER_LIMIT: {"asked__cpu": 2000, "left__cpu": 500, "limit__cpu": 4000},
+    R.QUEUE_LIMIT: {"asked__sessions": 1, "left__sessions": 0, "limit__sessions": 3},
+    R.AWAITING_VICTIMS: {"node": "n1", "sessions": 2},
+    R.AWAITING_RELEASE: {"node": "n1", "sessions": 1, "until": factories.NOW},
+    R.NODE_UNAVAILABLE: {"node": "n1"},
+    R.NO_RESOURCES: {
+        "asked__cpu": 2000, "free__cpu": 500, "most__cpu": 500, "nearest": "n1", "short__cpu": 1500
+    },
+    R.POLICY_FAILED: {"policy": "the queue names a policy that does not exist"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("reason", list(R))
+def test_p13_every_reason_has_title_help_and_a_sentence_with_all_its_facts(reason):
+    sentence = explain.pend_sentence(_pend(reason, **FACTS.get(reason, {})))
+
+    assert re.fullmatch(r"[A-Z0-9].*\.", sentence)
+    assert "{" not in sentence
+    assert "  " not in sentence
+    assert explain.pend_title(reason)
+    assert explain.pend_help(reason).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("table", "enum"),
+    [
+        (wording.PEND_TITLE, R),
+        (wording.PEND_HELP, R),
+        (wording.VERDICT, decisions.Verdict),
+        (wording.ACTION, decisions.Action),
+        (wording.NEXT, entities.PreemptionMode),
+        (wording.VALUE, entities.Axis),
+    ],
+)
+def test_p13_no_text_is_missing(table, enum):
+    assert set(table) == set(enum)
+
+
+@pytest.mark.parametrize(
+    ("pend", "expected"),
+    [
+        (
+            _pend(R.NEVER_FITS, **FACTS[R.NEVER_FITS]),
+            "It can never run as asked: it needs 9 cores on one node, and the largest node has 4 cores.",
+        ),
+        (
+            _pend(R.NEVER_FITS, asked__cpu=1, most__cpu=4, nodes=3, nodes__large=2),
+            "It can never run as asked: it needs 3 nodes that are large enough, and this group has 2.",
+        ),
+        (
+            _pend(R.NEVER_FITS, asked__cpu=1, most__cpu=4, nodes=1, nodes__large=0),
+            "It can never run as asked: no single node of this group has all that it needs.",
+        ),
+        (
+            _pend(R.OWNER_LIMIT, **FACTS[R.OWNER_LIMIT]),
+            "It needs 2 cores, and its owner's limit of 4 cores leaves 0.5 cores.",
+        ),
+        (
+            _pend(
+                R.NO_RESOURCES,
+                **{"asked__cuda.device": 4, "free__cuda.device": 5, "most__cuda.device": 3},
+                **{"nearest": "gpu-03", "short__cuda.device": 1},
+            ),
+            "It needs 4 GPUs on one node. 5 GPUs are free in this group, but never more than 3 together;"
+            " gpu-03 is nearest, 1 GPU short.",
+        ),
+        (
+            _pend(R.NO_RESOURCES, asked__mem=GIB, nodes=2),
+            "It needs 1g of memory on each of 2 nodes at once, and not enough nodes have that free now.",
+        ),
+        (
+            _pend(R.NO_RESOURCES, asked__mem=GIB),
+            "It needs 1g of memory on one node, and no node takes sessions now.",
+        ),
+        (
+            _pend(R.NO_RESOURCES, resume=1, asked__cpu=2000, nearest="n1", short__cpu=1000),
+            "It is suspended and needs 2 cores back on n1: 1 core short.",
+        ),
+        (
+            _pend(R.AWAITING_VICTIMS, node="n1", sessions=2),
+            "Room is being made for it on n1: 2 sessions told to stop.",
+        ),
+        (
+            _pend(R.AWAITING_RELEASE, node="n1", sessions=0, until=0),
+            "Room is kept for it on n1, at the latest until 1970-01-01 00:00:00 UTC.",
+        ),
+    ],
+)
+def test_a_wait_is_told_in_one_sentence_with_the_numbers(pend, expected):
+    assert explain.pend_sentence(pend) == expected
+
+
+def _stop(**more):
+    queues = (
+        factories.a_queue(1, name="urgent", preemptible_queues=frozenset({2})),
+        factories.a_queue(2, preemptible=True),
+    )
+    node = factories.a_node(capacity=slots(cpu=8000, cuda_device=4))
+    victim = factories.a_running(1, slots(cpu=1000, cuda_device=3), owner_id=2, queue_id=2, priority=5)
+    preemptor = factories.a_session(9, slots(cpu=1000, cuda_device=4), priority=20)
+    view = factories.a_snapshot([victim, preemptor], nodes=[node], queues=queues, **more)
+    return _plain(factories.preemptions(factories.decide(view))[9])
+
+
+def test_why_preempted_has_both_numbers_and_what_was_short():
+    sentence = explain.why_preempted(_stop(), 1, queue="urgent", node="gpu-1")
+
+    assert sentence == (
+        "Stopped so that a session of queue urgent with priority 20 could start on gpu-1; yours was 5."
+        " It was 3 GPUs short there, and yours frees 3 GPUs."
+    )
+
+
+def test_why_preempted_names_the_job_priority_on_the_owner_axis():
+    view = factories.a_snapshot(
+        [
+            factories.a_running(1, slots(cpu=4), job_priority=5),
+            factories.a_session(9, slots(cpu=1), job_priority=20),
+        ]
+    )
+    stop = _plain(factories.preemptions(factories.decide(view))[9])
+
+    assert explain.why_preempted(stop, 1, queue="q1", node="n1").startswith(
+        "Stopped so that a session of queue q1 with job priority 20 could start on n1; yours was 5."
+    )
+
+
+def test_what_is_next_follows_the_mode_of_the_decision():
+    suspend = dataclasses.replace(factories.ON, mode=entities.PreemptionMode.SUSPEND)
+
+    assert explain.what_next(_stop(), 1) == "It does not start again by itself."
+    assert "go on from where they stood" in explain.what_next(_stop(policy=suspend), 1)
+    assert explain.why_preempted(_stop(policy=suspend), 1, queue="q", node="n").startswith(
+        "Suspended so that"
+    )
+
+
+def test_the_preemptor_is_told_what_is_done_for_it():
+    expected = "1 lower session is being stopped on gpu-1, to make up for 3 GPUs."
+
+    assert explain.why_preempting(_stop(), node="gpu-1") == expected
+
+
+def test_a_session_that_is_no_victim_has_no_sentence():
+    with pytest.raises(KeyError):
+        explain.why_preempted(_stop(), 77, queue="q", node="n")
+
+
+@pytest.mark.parametrize("verdict", list(decisions.Verdict))
+def test_every_verdict_is_told(verdict):
+    facts = {"own": 5, "theirs": 5, "until": factories.NOW, "times": 2, "most": 2}
+
+    assert "{" not in explain.verdict_text(verdict, facts, axis="queue")
+
+
+def test_a_verdict_is_told_with_its_numbers():
+    facts = {"own": 5, "theirs": 4}
+
+    assert explain.verdict_text("not-lower", facts) == "not lower: job priority 5 is not below 4"
+    assert explain.verdict_text("min-runtime", {}) == "protected by the minimum runtime"
+    assert explain.verdict_text("min-runtime", {"until": 0}, clock=lambda _: "noon").endswith("until noon")
+
+
+def test_verdicts_are_counted_most_frequent_first():
+    candidates = [{"verdict": "opted-out"}, {"verdict": "other-owner"}, {"verdict": "other-owner"}]
+
+    assert list(explain.verdict_counts(candidates).items()) == [("other-owner", 2), ("opted-out", 1)]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_p13_every_pend_of_a_round_can_be_told(seed):
+    for decision in factories.decide(strategies.random_snapshot(seed)):
+        if isinstance(decision, decisions.Pend):
+            assert explain.pend_sentence(_plain(decision)).endswith(".")
