@@ -270,3 +270,9 @@ def first_rows() -> None:
             models.SlotKind(name="cuda.device", scale=1, is_indexed=True, unit="GPUs"),
         ]
     )
+
+
+def an_output(session: models.Session, tail: str, **fields: Any) -> models.SessionOutput:
+    """Make the last lines of the session's present attempt."""
+    values = {"attempt": session.attempt, "tail": tail, "size": len(tail), "updated_at": timezone.now()}
+    return models.SessionOutput.objects.create(session=session, **{**values, **fields})

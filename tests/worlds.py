@@ -18,6 +18,8 @@ PEOPLE = (
     "outsider",
     "administrator",
 )
+#: Whose user name is not the word for the role, because that word stands on pages anyway.
+NAMES = {"owner": "olivia"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,7 +72,10 @@ def _queues(group: models.ResourceGroup, elsewhere: models.ResourceGroup) -> dic
 def _people(group: models.ResourceGroup, elsewhere: models.ResourceGroup) -> dict[str, models.User]:
     roles = {"viewer": "viewer", "owner": "submitter", "submitter": "submitter"}
     roles |= {"operator": "operator", "manager": "manager"}
-    people = {name: model_factories.a_user(name, role=role, group=group) for name, role in roles.items()}
+    people = {
+        name: model_factories.a_user(NAMES.get(name, name), role=role, group=group)
+        for name, role in roles.items()
+    }
     people["outsider"] = model_factories.a_user("outsider", role="manager", group=elsewhere)
     people["administrator"] = model_factories.an_administrator("administrator")
     return people

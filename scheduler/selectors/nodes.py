@@ -83,6 +83,4 @@ def holdings(node: models.Node) -> list[Holding]:
     rows = node.allocations.select_related("session__queue", "session__owner", "session__group").order_by(
         "since"
     )
-    return [
-        Holding(row.session, row.slots or row.full_slots, row.indices or row.full_indices) for row in rows
-    ]
+    return [Holding(row.session, row.slots, row.indices) for row in rows]

@@ -26,7 +26,7 @@ class Row:
     may_preempt: list[str]
     policy_name: str
     policy_error: str
-    default_priority: int
+    default_priority: int | None  #: None = the owner's policy says
     max_priority: int
     groups: list[str]
     running: int

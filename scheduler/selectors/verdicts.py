@@ -24,6 +24,11 @@ _ENDED = {
 
 def line(session: models.Session) -> str:
     """Return why a session is where it is, in a few words; empty where the state says it all."""
+    text = _line(session)
+    return text[:1].upper() + text[1:]
+
+
+def _line(session: models.Session) -> str:
     if session.state == _S.PENDING.value:
         return _pending(session)
     if session.state == _S.SUSPENDED.value:

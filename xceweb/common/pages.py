@@ -56,7 +56,6 @@ def render(
     *,
     section: str = "",
     crumbs: Sequence[Crumb] = (),
-    status: int = 200,
 ) -> http.HttpResponse:
     """
     Render a page with its frame, or one part of it.
@@ -69,11 +68,17 @@ def render(
     part = request.GET.get("part", "")
     if part:
         family = template.rpartition("/")[0]
-        return shortcuts.render(request, f"{family}/_{part}.html", dict(context), status=status)
+        return shortcuts.render(request, f"{family}/_{part}.html", dict(context))
     frame = {
         "nav": navigation.load(request.user),
         "section": section,
         "live_number": getattr(request, "live_number", None),
         "crumbs": [{"label": label, "url": url} for label, url in crumbs],
     }
-    return shortcuts.render(request, template, {**frame, **context}, status=status)
+    return shortcuts.render(request, template, {**frame, **context})
+
+
+def with_status(response: http.HttpResponse, status: int) -> http.HttpResponse:
+    """Return a rendered page under another status: 422 for a form with faults, 409 for a conflict."""
+    response.status_code = status
+    return response

@@ -105,6 +105,11 @@ class SubmitForm(forms.Form):
         """Return the fields of slots, devices first."""
         return [self[f"slot-{name}"] for name in self.kinds]
 
+    def has_program(self) -> bool:
+        """Say whether there is a name, and a command or a script: before that there is nothing to judge."""
+        named, command, script = (self.data.get(name, "").strip() for name in ("name", "command", "script"))
+        return bool(named and (command or script))
+
     def clean_environment(self) -> dict[str, str]:
         """Read NAME=value lines."""
         found = {}

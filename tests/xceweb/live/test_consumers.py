@@ -216,7 +216,7 @@ async def test_a_log_in_that_ended_closes_the_socket(
 
 
 def _end(how: str) -> None:
-    user = models.User.objects.filter(username="owner")
+    user = models.User.objects.filter(username="olivia")
     if how == "logout":
         Session.objects.all().delete()
     elif how == "deactivated":

@@ -30,7 +30,7 @@ def load(
         **group_page.head(group, summary=summary, current="policy"),
         "policy": _policy(current),
         "can_change": can_change,
-        "can_preview": permissions.can_preview(viewer, group),
+        "hides_preview": not permissions.can_preview(viewer, group),
         "form": form,
         "rules": [_rule(form, name, current) for name in policy_form.FIRST],
         "more_rules": [

@@ -61,9 +61,8 @@ def _page(
 ) -> http.HttpResponse:
     crumbs = [(group.slug, values["tabs"][0]["url"]), ("Policy", "")]
     section = f"group:{group.slug}"
-    return pages.render(
-        request, "console/group_policy.html", values, section=section, crumbs=crumbs, status=status
-    )
+    response = pages.render(request, "console/group_policy.html", values, section=section, crumbs=crumbs)
+    return pages.with_status(response, status)
 
 
 def _actor(request: http.HttpRequest) -> actors.Actor:

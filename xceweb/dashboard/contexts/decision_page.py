@@ -42,7 +42,7 @@ def _decision(row: models.Decision, kinds: dict[str, slot_kinds.Kind], outcome: 
     policy = row.round.policy
     return {
         "number": row.pk,
-        "sentence": words.bold(explain.why_preempting(row.record, node=row.node.name, kinds=kinds)),
+        "sentence": words.bold(_sentence(row, kinds, outcome)),
         "note": _note(row),
         "at": row.at,
         "round": row.round.number,
@@ -56,6 +56,20 @@ def _decision(row: models.Decision, kinds: dict[str, slot_kinds.Kind], outcome: 
         "outcome": outcome,
         "json_url": urls.reverse("api:decision-record", args=[row.public_id]),
     }
+
+
+def _sentence(row: models.Decision, kinds: dict[str, slot_kinds.Kind], outcome: str) -> str:
+    """Return what is, was or would have been done, by where the decision stands now."""
+    text = explain.why_preempting(row.record, node=row.node.name, kinds=kinds)
+    singular, plural = _TENSES.get(outcome, ("was", "were"))
+    return text.replace(" is being ", f" {singular} ", 1).replace(" are being ", f" {plural} ", 1)
+
+
+_TENSES = {
+    "open": ("is being", "are being"),
+    "shadow": ("would have been", "would have been"),
+    "withdrawn": ("was to be", "were to be"),
+}
 
 
 def _note(row: models.Decision) -> str:

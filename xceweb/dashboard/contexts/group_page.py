@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import urllib.parse
 from typing import Any
 
@@ -10,8 +9,8 @@ from django import urls
 
 from scheduler import models
 from scheduler.core import explain
-from scheduler.selectors import decisions, groups, nodes, queues, slot_kinds
-from xceweb.dashboard.contexts import capacity, decision_list, node_pages
+from scheduler.selectors import decisions, groups, nodes, slot_kinds
+from xceweb.dashboard.contexts import capacity, decision_list, node_pages, queue_rows
 
 _LAST = 5
 
@@ -78,7 +77,7 @@ def load(viewer: models.User, group: models.ResourceGroup) -> dict[str, Any]:
         "states": _states(group),
         "pending": [_pending(row, known) for row in groups.waiting_by_reason(group)],
         "nodes": node_pages.cells(uses, known, counts),
-        "queues": [dataclasses.asdict(row) for row in queues.rows(viewer, group=group)],
+        "queues": queue_rows.load(viewer, group=group),
         "decisions": decision_list.rows(viewer, found),
     }
 

@@ -24,9 +24,9 @@ def headline(viewer: Viewer) -> dict[str, Any] | None:
         return None
     sessions_wait = "session waits" if blocked.waiting == 1 else "sessions wait"
     title = explain.pend_title(blocked.reason).lower()
-    where = f"**{blocked.count}** in **{blocked.group}**"
+    some = f", **{blocked.count}** of them" if blocked.count < blocked.waiting else ""
     return {
-        "sentence": f"**{blocked.waiting}** {sessions_wait}: **{title}** for {where}.",
+        "sentence": f"**{blocked.waiting}** {sessions_wait}{some} in **{blocked.group}**: **{title}**.",
         "note": explain.pend_help(blocked.reason),
         "link": {"url": _list_url(state="pending", group=blocked.group), "label": "See who waits"},
     }
@@ -104,12 +104,12 @@ def _own(row: sessions.Row, known: dict[str, slot_kinds.Kind]) -> dict[str, Any]
 
 
 _NEXT = {
-    "pending": "starts when there is room",
-    "scheduled": "starts now",
-    "preempted": "stops now",
-    "suspended": "resumes when there is room",
-    "stopping": "stops now",
-    "terminating": "ends now",
+    "pending": "when free",
+    "scheduled": "now",
+    "preempted": "now",
+    "suspended": "when free",
+    "stopping": "now",
+    "terminating": "now",
 }
 
 

@@ -107,6 +107,17 @@ def _suggestion(one: dry_run.Variant, kinds: dict[str, slot_kinds.Kind]) -> dict
     return {"label": label, "fact": fact}
 
 
+def incomplete() -> dict[str, Any]:
+    """Return the context of ``_dry_run.html`` while there is nothing to judge yet."""
+    note = "Then this says whether it would start, wait, or never run."
+    return {
+        **refused(None, {}),
+        "outcome": "waits",
+        "sentence": "Write a **name** and a **command**.",
+        "note": note,
+    }
+
+
 def refused(refusal: errors.Refusal | None, faults: dict[str, Any]) -> dict[str, Any]:
     """Return the context of ``_dry_run.html`` for a request that would be refused, or is not complete yet."""
     texts = list(refusal.fields.values()) if refusal and refusal.fields else []

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from django import http, shortcuts, urls
 from django.contrib import messages
 from django.views.decorators import http as methods
 
 from scheduler import errors
-from scheduler.selectors import nodes, permissions, queues
+from scheduler.selectors import nodes, permissions
 from scheduler.services import actors
 from scheduler.services import nodes as node_service
 from xceweb.common import pages
-from xceweb.dashboard.contexts import group_page, node_pages
+from xceweb.dashboard.contexts import group_page, node_pages, queue_rows
 
 
 @methods.require_safe
@@ -34,7 +32,7 @@ def group_detail(request: http.HttpRequest, slug: str) -> http.HttpResponse:
 def queue_list(request: http.HttpRequest) -> http.HttpResponse:
     """Show the queues with their rules and load."""
     pages.part_of(request, ("queue_card",))
-    context = {"queues": [dataclasses.asdict(row) for row in queues.rows(request.user)]}
+    context = {"queues": queue_rows.load(request.user)}
     return pages.render(request, "dashboard/queue_list.html", context, section="queues")
 
 

@@ -52,7 +52,8 @@ def _form_page(
     request: http.HttpRequest, form: submit_form.SubmitForm, *, status: int = 200
 ) -> http.HttpResponse:
     values = context.load(request.user, form, token=secrets.token_urlsafe(16))
-    return pages.render(request, "dashboard/session_submit.html", values, section="submit", status=status)
+    response = pages.render(request, "dashboard/session_submit.html", values, section="submit")
+    return pages.with_status(response, status)
 
 
 @methods.require_POST
@@ -63,6 +64,8 @@ def session_dry_run(request: http.HttpRequest) -> http.HttpResponse:
 
 
 def _answer(request: http.HttpRequest, form: submit_form.SubmitForm) -> dict[str, object]:
+    if not form.has_program():
+        return context.incomplete()
     if not form.is_valid():
         return context.refused(None, form.errors)
     try:
