@@ -189,9 +189,14 @@ function rest() {
 
 // ---- Showing the state -------------------------------------------------------------------------------
 
+function waiting() {
+  if (kept.names.size === 0) return "";
+  return kept.events.length === 1 ? ", 1 change" : `, ${kept.events.length || "some"} changes`;
+}
+
 function stateNow() {
   if (isSignedOut) return ["stale", "Signed out"];
-  if (isPaused) return ["paused", kept.names.size ? `Paused, ${kept.events.length || "some"} changes` : "Paused"];
+  if (isPaused) return ["paused", `Paused${waiting()}`];
   if (isOpen()) return ["live", "Live"];
   if (Date.now() - lastContact > STALE_AFTER) return ["stale", `Stale since ${clock(lastContact)}`];
   return attempts >= BLOCKED_AFTER ? ["polling", "Every 10 s"] : ["reconnecting", "Reconnecting"];
@@ -199,6 +204,7 @@ function stateNow() {
 
 function show() {
   const [state, text] = stateNow();
+  if (word.textContent === text) return;
   word.textContent = text;
   button.title = `${text}. Press to ${isPaused ? "resume" : "pause"} live updates.`;
   button.setAttribute("aria-pressed", String(isPaused));

@@ -6,14 +6,30 @@ import re
 from html import parser
 
 import pytest
+from django import test
 from django.conf import settings
 from django.template import loader
+from django.template.backends import django
 
 from tests.xceweb.common.samples import pages
 
 TEMPLATES = settings.BASE_DIR / "templates"
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 FAMILIES = ("accounts", "common", "console", "dashboard", "help")
+
+
+#: What comes from the request.
+FRAME = {"theme": "dark", "csrf_token": "t", "request": test.RequestFactory().get("/x/")}
+#: Names that a template gives a default to.
+WITH_DEFAULTS = {"held_label", "preview.confirm_label", "detail"}
+STRICT = django.DjangoTemplates(
+    {
+        "NAME": "strict",
+        "DIRS": [TEMPLATES],
+        "APP_DIRS": True,
+        "OPTIONS": {"string_if_invalid": "(missing: %s)"},
+    }
+)
 
 
 class Page(parser.HTMLParser):
@@ -46,7 +62,7 @@ class Page(parser.HTMLParser):
 @functools.cache
 def _rendered(name):
     template, build = pages.PAGES[name]
-    return Page(loader.render_to_string(template, {"theme": "dark", "csrf_token": "t", **build()}))
+    return Page(loader.render_to_string(template, {**FRAME, **build()}))
 
 
 @pytest.fixture(params=pages.PAGES)
@@ -118,6 +134,14 @@ def test_every_page_template_has_a_sample():
     }
 
     assert set() == found - {template for template, _ in pages.PAGES.values()}
+
+
+@pytest.mark.parametrize("name", pages.PAGES)
+def test_no_page_asks_for_what_its_context_lacks(name):
+    template, build = pages.PAGES[name]
+    markup = STRICT.get_template(template).render({**FRAME, **build()})
+
+    assert set(re.findall(r"\(missing: ([^)]*)\)", markup)) - WITH_DEFAULTS == set()
 
 
 def test_no_page_speaks_of_jobs_or_tasks():
