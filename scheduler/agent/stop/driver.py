@@ -41,10 +41,8 @@ class StopDriver(Protocol):
     def is_held(self, target: Target, members: list[processes.Process]) -> bool:
         """Return whether all of these members were executing nothing when looked at."""
 
-    def notify(self, target: Target, number: int) -> bool:
-        """
-        Send a signal to the first group and to members outside it; return whether the first process got it.
-        """
+    def notify(self, target: Target, number: int, *, everyone: bool) -> bool:
+        """Signal the first group, or every member; return whether the first process got it."""
 
     def hold(self, target: Target) -> None:
         """Stop whatever runs, once."""

@@ -34,7 +34,7 @@ class FakeDriver:
         """Return whether all of them are in state T."""
         return all(process.state == "T" for process in members)
 
-    def notify(self, target: driver.Target, number: int) -> bool:
+    def notify(self, target: driver.Target, number: int, *, everyone: bool) -> bool:
         """Remember the signal; members end when it is one they die of."""
         self.acts.append(f"notify {number}")
         was_there = target.job.pid in self.members

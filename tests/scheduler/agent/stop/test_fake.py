@@ -14,9 +14,9 @@ def test_members_obey_resist_and_die():
     assert not how.is_held(TARGET, how.observe(TARGET))
 
     how.release(TARGET)
-    how.notify(TARGET, 20)
+    how.notify(TARGET, 20, everyone=False)
 
     assert [p.state for p in how.observe(TARGET)] == ["S", "S"]
-    assert how.notify(TARGET, 15)
+    assert how.notify(TARGET, 15, everyone=True)
     assert how.observe(TARGET) == []
-    assert not how.notify(TARGET, 15)
+    assert not how.notify(TARGET, 15, everyone=True)

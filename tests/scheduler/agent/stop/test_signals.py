@@ -28,10 +28,10 @@ def test_a_notice_tells_whether_the_first_process_got_it(job):
     child, target = job
     how = signals.SignalDriver()
 
-    assert how.notify(target, signal.SIGCONT)
+    assert how.notify(target, signal.SIGCONT, everyone=True)
     child.kill()
     until(lambda: processes.look(child.pid).state == "Z")
-    assert not how.notify(target, signal.SIGCONT)
+    assert not how.notify(target, signal.SIGCONT, everyone=True)
 
 
 def test_members_seen_are_remembered(job):
