@@ -65,10 +65,14 @@ def _rule(form: policy_form.PolicyForm, name: str, current: models.PolicyVersion
         "label": label,
         "effect": effect,
         "origin": f"In force: {policy_form.text(name, getattr(current, name))}",
-        "is_changed": str(field.value() or "") != str(in_force or ""),
+        "is_changed": _written(field.value()) != _written(in_force),
         "suffix": suffix,
         "in_force": in_force,
     }
+
+
+def _written(value: Any) -> str:
+    return "" if value is None else str(value)
 
 
 def _history(group: models.ResourceGroup, current: models.PolicyVersion) -> list[dict[str, Any]]:

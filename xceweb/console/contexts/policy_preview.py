@@ -50,7 +50,9 @@ def load(viewer: models.User, form: policy_form.PolicyForm, found: preview.Previ
 
 def refused(text: str) -> dict[str, Any]:
     """Return a preview that says why there is none."""
-    return {"sentence": f"There is no preview: {text}", "note": "", "stops": 0, "plans": [], "figures": []}
+    nothing: dict[str, Any] = dict.fromkeys(("round", "at", "confirm_label", "told", "more", "untouched"))
+    empty: dict[str, Any] = {"figures": [], "plans": [], "warnings": [], "protected": [], "exposure": []}
+    return {**nothing, **empty, "sentence": f"There is no preview: {text}", "note": "", "stops": 0}
 
 
 def _sentence(found: preview.Preview, state: str) -> str:
