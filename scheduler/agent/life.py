@@ -180,12 +180,15 @@ class Life:
 
     def tick(self, table: processes.Table, *, recheck: bool) -> None:
         """
-        Look after the run: memory, wall-time limit, that a suspended one stays so, that a stop goes on.
+        Look after the run: memory, wall-time limit, that a suspended one stays so, that what failed is tried again.
 
         Args:
             table: a scan shared by all runs, for the sample of memory and time; empty = no sample now.
             recheck: whether suspended processes are looked at, too.
         """
+        if self.launched.is_set() and self._watches.is_empty and not self.is_at_work:
+            self._shepherd_left()
+            return
         match self.run.state:
             case book.RunState.RUNNING:
                 if table:

@@ -30,6 +30,11 @@ class Watches:
         asyncio.get_running_loop().add_reader(handle, self._ended, handle)
         return True
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is waited for."""
+        return not self._then
+
     def close(self) -> None:
         """Watch nothing any more."""
         for handle in list(self._then):

@@ -144,6 +144,15 @@ class AgentProcess:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(command, cwd=PROJECT, stdout=log, stderr=log)
 
+    def until_it_says(self, text: str) -> None:
+        """Wait until its log holds a text; fail at the deadline, or when it ends."""
+        assert self.process is not None
+        deadline = time.monotonic() + DEADLINE_S
+        while text not in self.log.read_text():
+            assert time.monotonic() < deadline, self.log.read_text()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                raise AssertionError(f"it ended with {self.process.wait(0.05)}: {self.log.read_text()}")
+
     def down(self, number: int = signal.SIGTERM) -> int:
         """End it by a signal and return its exit code."""
         assert self.process is not None

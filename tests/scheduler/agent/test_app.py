@@ -111,7 +111,7 @@ def test_an_agent_that_starts_before_its_broker_waits_for_it(broker, controller,
     broker.down()
     agent = ends.AgentProcess(tmp_path, broker.url)
     agent.up()
-    controller.until(lambda: "broker does not take reports" in agent.log.read_text(), "the agent says so")
+    agent.until_it_says("does not take reports")
     broker.up()
     controller.report(messages.Hello)
 
@@ -122,7 +122,6 @@ def test_an_agent_without_a_broker_ends_cleanly(tmp_path, broker):
     broker.down()
     agent = ends.AgentProcess(tmp_path, broker.url)
     agent.up()
-    while "does not take reports" not in agent.log.read_text():
-        assert agent.process.poll() is None
+    agent.until_it_says("does not take reports")
 
     assert agent.down() == 0

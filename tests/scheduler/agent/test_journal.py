@@ -40,7 +40,7 @@ def test_entries_come_back_in_order(path):
     assert read(path) == [*ENTRIES, ENTRIES[0]]
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cut=st.integers(0, 200))
 def test_P03_a_crash_in_the_middle_of_a_line_loses_that_line_alone(path, cut):
     path.unlink(missing_ok=True)

@@ -302,3 +302,19 @@ async def test_a_dead_fork_server_is_replaced_by_the_next_start(bench, deaths):
         os.kill(bench.forks.pid, signal.SIGKILL)
         run = await bench.started(script="echo ready")
         await bench.report(messages.Ended, session=run.session, exit_code=0)
+
+
+async def test_an_end_that_a_full_disk_kept_from_the_journal_is_reported_later(bench):
+    run = await bench.started(on_term(6))
+    shepherd = run.shepherd
+    bench.memory.close()
+    os.kill(run.pid, signal.SIGTERM)
+    await bench.until(lambda: not processes.is_alive(shepherd), "the shepherd has left")
+    beats = len(bench.reports(messages.Heartbeat))
+    await bench.until(lambda: len(bench.reports(messages.Heartbeat)) > beats + 1, "the end was noticed")
+    before = bench.reports(messages.Ended)
+    bench.memory._journal.open()
+    ended = await bench.report(messages.Ended, session=run.session)
+
+    assert before == []
+    assert (ended.exit_code, ended.known) == (6, True)

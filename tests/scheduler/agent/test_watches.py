@@ -35,7 +35,13 @@ async def test_a_closed_watch_tells_nothing():
     child = subprocess.Popen(["sleep", "1000"])
     one, told = watches.Watches(), []
     one.add(processes.look(child.pid).identity, lambda: told.append(1))
+
+    assert not one.is_empty
+
     one.close()
+
+    assert one.is_empty
+
     child.kill()
     child.wait()
     for _ in range(5):
