@@ -1,8 +1,8 @@
 """
 The parts of the test suite and their budgets, in one place.
 
-Every test file belongs to exactly one part: the first whose directory it lies in, browser tests by their
-marker (`tests/architecture/test_parts.py` sees to it).
+Every test file belongs to exactly one part: the one with the innermost directory that it lies in
+(`tests/architecture/test_parts.py` sees to it).
 """
 
 import dataclasses
@@ -16,18 +16,13 @@ class Part:
     """One part: what it selects and what it may cost."""
 
     name: str
-    #: Directories below `tests/`; a directory of an earlier part is not entered again.
+    #: Directories below `tests/`; what belongs to another part inside them is left out.
     directories: tuple[str, ...]
     #: Seconds that the part may take in CI, on two cores.
     budget_s: int
     #: Worker processes; 0 = none, for tests that start a whole stack.
     processes: int = 2
     needs_browser: bool = False
-
-    @property
-    def markers(self) -> str:
-        """Marker expression of the browser's part or of the others."""
-        return "browser" if self.needs_browser else "not browser"
 
 
 PARTS = (
@@ -36,7 +31,7 @@ PARTS = (
     Part("database", ("scheduler",), 180),
     Part("web", ("xceweb",), 150),
     Part("system", ("system",), 210, processes=0),
-    Part("browser", (".",), 240, processes=0, needs_browser=True),
+    Part("browser", ("browser",), 240, processes=0, needs_browser=True),
 )
 
 
@@ -64,13 +59,11 @@ def selection(part: Part) -> list[str]:
     if not paths:
         return []
     ignored = [f"--ignore=tests/{directory}" for directory in _taken_by_others(part)]
-    return [*paths, *ignored, "-m", part.markers]
+    return [*paths, *ignored]
 
 
 def _taken_by_others(part: Part) -> list[str]:
     """Directories of other parts that lie inside this part's own."""
-    if part.needs_browser:
-        return []
     return [
         directory
         for other in PARTS

@@ -87,15 +87,15 @@ def _run_part(part: parts.Part, env: dict[str, str], scratch: pathlib.Path) -> R
         return Result(part, budget_s, 0, 0, 0, 0, browsers.HOW_TO_GET)
     report = scratch / f"{part.name}.xml"
     begun_s = time.monotonic()
-    code = _call(_part_command(part, report), env, limit_s=budget_s * HOPELESS)
+    code = _call(_part_command(part, report, night=bool(env["XCE_NIGHT"])), env, limit_s=budget_s * HOPELESS)
     took_s = time.monotonic() - begun_s
     return Result(part, budget_s, took_s, *_counts(report), _fault(code, took_s, budget_s))
 
 
-def _part_command(part: parts.Part, report: pathlib.Path) -> list[str]:
-    night = [] if os.environ.get("XCE_NIGHT") else ["--dist=loadfile"]
-    spread = [f"--numprocesses={part.processes}", *night] if part.processes else []
-    return _pytest("-q", *spread, f"--junitxml={report}", *parts.selection(part))
+def _part_command(part: parts.Part, report: pathlib.Path, *, night: bool) -> list[str]:
+    spread = [f"--numprocesses={part.processes}", "--dist=loadfile"] if part.processes else []
+    chosen = [] if night else ["-m", "not night"]
+    return _pytest("-q", *spread, f"--junitxml={report}", *chosen, *parts.selection(part))
 
 
 def _call(argv: list[str], env: dict[str, str], *, limit_s: float) -> int:

@@ -19,14 +19,13 @@ def test_the_budgets_leave_time_for_installing_and_checking():
 
 
 def _owners(path: pathlib.Path) -> list[str]:
-    """Names of the parts whose selection holds a file, the browser's aside: it goes by the marker."""
-    return [part.name for part in parts.PARTS if not part.needs_browser and _selects(part, path)]
+    return [part.name for part in parts.PARTS if _selects(part, path)]
 
 
 def _selects(part: parts.Part, path: pathlib.Path) -> bool:
     arguments = parts.selection(part)
     ignored = [each.removeprefix("--ignore=") for each in arguments if each.startswith("--ignore=")]
-    taken = [each for each in arguments[: arguments.index("-m")] if not each.startswith("--")]
+    taken = [each for each in arguments if not each.startswith("--")]
     inside = [path.is_relative_to(sources.PROJECT / each) for each in taken]
     outside = [path.is_relative_to(sources.PROJECT / each) for each in ignored]
     return any(inside) and not any(outside)
