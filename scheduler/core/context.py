@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from scheduler.core import entities, ledger, release, snapshot, states
+from scheduler.core import entities, ledger, release, rooms, snapshot, states
 
 T = TypeVar("T")
 
@@ -74,7 +74,7 @@ class Context:
             self._version = self.ledger.version
         return _remembered(self._unchanged, key, make)
 
-    def while_room_unchanged(self, room: ledger.Room, key: object, make: Callable[[], T]) -> T:
+    def while_room_unchanged(self, room: rooms.Room, key: object, make: Callable[[], T]) -> T:
         """Return what ``make`` returned for this node and key since the node's room last changed."""
         place = (room.node.id, key)
         known = self._by_room.get(place)

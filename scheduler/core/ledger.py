@@ -4,7 +4,7 @@ Free room during a round: slots, device indices and session places per node, lim
 Everything that is not proven free counts as held: sessions that run, start or are being stopped, and the
 drawn part of every reservation. Beside it stands what is *releasing* (being stopped, deadline not over), net
 of what reservations were promised of it. Amounts are plain integers by kind; a node with a session limit has
-the further kind ``PLACES``, so that one arithmetic serves all. Every change is journalled and can be rolled
+the further kind ``rooms.PLACES``, so that one arithmetic serves all. Every change is journalled and can be rolled
 back. Source: DESIGN 5.1, 5.6, 5.7.
 """
 
@@ -14,12 +14,9 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping
 
-from scheduler.core import entities, limits, release, resources, snapshot, states
+from scheduler.core import entities, limits, release, resources, rooms, snapshot, states
 
-#: Kind under which a node counts session places.
-PLACES = "#places"
-
-Amounts = dict[str, int]
+Amounts = rooms.Amounts
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -33,57 +30,6 @@ class Reserve:
     leaving: tuple[entities.Session, ...]  #: victims and others being stopped that it counts on
 
 
-class Room:
-    """One node during a round."""
-
-    __slots__ = ("free", "indices", "leaving", "node", "promised", "releasing", "version")
-
-    def __init__(self, node: entities.Node) -> None:
-        self.node = node
-        self.free: Amounts = node.capacity.as_dict()
-        if node.max_sessions is not None:
-            self.free[PLACES] = node.max_sessions
-        self.indices: dict[str, tuple[int, ...]] = {k: tuple(sorted(i)) for k, i in node.devices.items()}
-        self.releasing: Amounts = {}
-        self.promised: Amounts = {}
-        self.leaving: dict[int, Amounts] = {}
-        self.version = 0  #: differs whenever the room's content may differ
-
-    def wants(self, slots: Iterable[tuple[str, int]]) -> Amounts:
-        """Return the request with the session place that it takes here."""
-        amounts = dict(slots)
-        if self.node.max_sessions is not None:
-            amounts[PLACES] = 1
-        return amounts
-
-    def fits(self, wanted: Mapping[str, int]) -> bool:
-        """Say whether all of ``wanted`` is free now."""
-        free = self.free
-        return all(free.get(kind, 0) >= amount for kind, amount in wanted.items())
-
-    def lacks(self, wanted: Mapping[str, int]) -> Amounts:
-        """Return what is missing of ``wanted`` in what is free now."""
-        free = self.free
-        return {k: a - free.get(k, 0) for k, a in wanted.items() if a > free.get(k, 0)}
-
-    def net_releasing(self, kind: str) -> int:
-        """Return what will be free without anybody else's stop, net of promises."""
-        return max(0, self.releasing.get(kind, 0) - self.promised.get(kind, 0))
-
-    def short(self, wanted: Mapping[str, int]) -> Amounts:
-        """Return what is missing of ``wanted`` when all that is free and releasing is counted."""
-        missing = {}
-        for kind, amount in wanted.items():
-            have = self.free.get(kind, 0) + self.net_releasing(kind)
-            if amount > have:
-                missing[kind] = amount - have
-        return missing
-
-    def take_indices(self, slots: Iterable[tuple[str, int]]) -> dict[str, tuple[int, ...]]:
-        """Return the lowest free device indices for a request; kinds without indices are left out."""
-        return {k: self.indices[k][:amount] for k, amount in slots if self.indices.get(k)}
-
-
 class Ledger:
     """Every node, owner and queue of one round."""
 
@@ -92,7 +38,7 @@ class Ledger:
         self._journal: list[Callable[[], object]] = []
         self.growths = 0  #: grows whenever something may have become free
         self.version = 0  #: grows with every change, a rollback included
-        self.rooms: dict[int, Room] = {node.id: Room(node) for node in view.nodes}
+        self.rooms: dict[int, rooms.Room] = {node.id: rooms.Room(node) for node in view.nodes}
         self.owners = {owner.id: limits.Account(owner.usage) for owner in view.owners}
         self.queues = {queue.id: limits.Account(queue.usage) for queue in view.queues}
         for session in view.sessions:
@@ -181,7 +127,7 @@ class Ledger:
             if room is not None:
                 amounts = slots.as_dict()
                 if place:
-                    amounts[PLACES] = 1
+                    amounts[rooms.PLACES] = 1
                 self._add(room.releasing, amounts)
                 self._set(room.leaving, session.id, amounts)
                 self._touch(room)
@@ -243,7 +189,7 @@ class Ledger:
         for held in session.allocations:
             room = self.rooms.get(held.node_id)
             for kind, amount in (room.leaving.get(session.id, {}) if room else {}).items():
-                if kind != PLACES:
+                if kind != rooms.PLACES:
                     total[kind] = total.get(kind, 0) + amount
         return total
 
@@ -259,13 +205,13 @@ class Ledger:
             self._journal.pop()()
         self.version += 1
 
-    def _touch(self, room: Room) -> None:
+    def _touch(self, room: rooms.Room) -> None:
         """Give the room a version of its own, and another one when this is rolled back."""
         self.version += 1
         room.version = self.version
         self._journal.append(functools.partial(self._retouch, room))
 
-    def _retouch(self, room: Room) -> None:
+    def _retouch(self, room: rooms.Room) -> None:
         self.version += 1
         room.version = self.version
 
@@ -284,7 +230,7 @@ class Ledger:
 
     def _take(
         self,
-        room: Room,
+        room: rooms.Room,
         slots: resources.ResourceVector,
         indices: Mapping[str, tuple[int, ...]],
         *,
@@ -297,7 +243,7 @@ class Ledger:
             self._set(room.indices, kind, left)
         self._touch(room)
 
-    def _promise(self, room: Room, rest: resources.ResourceVector, victim_ids: Iterable[int]) -> None:
+    def _promise(self, room: rooms.Room, rest: resources.ResourceVector, victim_ids: Iterable[int]) -> None:
         """Promise what can still come: at most what the reservation's own victims free here."""
         coming: Amounts = {}
         for victim_id in victim_ids:

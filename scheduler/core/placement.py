@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from scheduler.core import context, decisions, entities, ledger, limits, resources, states
+from scheduler.core import context, decisions, entities, limits, resources, rooms, states
 
 _RESUMES_ON = frozenset({entities.NodeState.READY, entities.NodeState.DRAINING})
 
@@ -59,7 +59,7 @@ def in_order(ctx: context.Context, nodes: Iterable[entities.Node]) -> list[entit
     return sorted(by_name, key=lambda node: sign * _free_share(ctx.ledger.rooms[node.id]))
 
 
-def _free_share(room: ledger.Room) -> int:
+def _free_share(room: rooms.Room) -> int:
     free = room.free
     return sum((free.get(kind, 0) << 32) // amount for kind, amount in room.node.capacity)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 
-from scheduler.core import context, entities, ledger, limits, placement
+from scheduler.core import context, entities, limits, placement, rooms
 
 #: Why preemption and wait do not consider a node.
 LABELS, NOT_READY, TOO_SMALL, BACKOFF = "labels", "not-ready", "too-small", "backoff"
@@ -55,11 +55,11 @@ def _spots(ctx: context.Context, session: entities.Session, key: tuple[object, .
     return tuple([found(room, key, functools.partial(_spot, session, room)) for room in rooms])
 
 
-def _open_rooms(ctx: context.Context, session: entities.Session) -> list[ledger.Room]:
+def _open_rooms(ctx: context.Context, session: entities.Session) -> list[rooms.Room]:
     return [ctx.ledger.rooms[node.id] for node in ctx.nodes if not note(ctx, session, node)]
 
 
-def _spot(session: entities.Session, room: ledger.Room) -> Spot:
+def _spot(session: entities.Session, room: rooms.Room) -> Spot:
     short = room.short(room.wants(session.request))
     return Spot(room.node, tuple((("node", kind), amount) for kind, amount in sorted(short.items())))
 

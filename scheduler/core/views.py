@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
-from scheduler.core import context, decisions, entities, ledger, placement, resources, shortages
+from scheduler.core import context, decisions, entities, placement, resources, rooms, shortages
 
 Facts = dict[str, int | str]
 
@@ -31,9 +31,9 @@ def _of_nodes(
     )
 
 
-def _view(ctx: context.Context, session: entities.Session, room: ledger.Room) -> decisions.NodeView:
+def _view(ctx: context.Context, session: entities.Session, room: rooms.Room) -> decisions.NodeView:
     short = room.short(room.wants(session.request))
-    sessions_short = short.pop(ledger.PLACES, 0)
+    sessions_short = short.pop(rooms.PLACES, 0)
     releasing = {kind: room.net_releasing(kind) for kind in room.releasing}
     note = shortages.note(ctx, session, room.node)
     vector = resources.ResourceVector(short)
@@ -43,7 +43,7 @@ def _view(ctx: context.Context, session: entities.Session, room: ledger.Room) ->
 
 
 def _positive(amounts: Mapping[str, int]) -> resources.ResourceVector:
-    return resources.ResourceVector({k: a for k, a in amounts.items() if a > 0 and k != ledger.PLACES})
+    return resources.ResourceVector({k: a for k, a in amounts.items() if a > 0 and k != rooms.PLACES})
 
 
 def shortage_facts(ctx: context.Context, session: entities.Session) -> Facts:
@@ -105,6 +105,6 @@ def _resume_facts(ctx: context.Context, session: entities.Session) -> Facts:
             taken = len(set(numbers) - set(room.indices.get(kind, ())))
             short[kind] = max(short.get(kind, 0), taken)
         if any(short.values()):
-            places = {"sessions" if k == ledger.PLACES else k: a for k, a in short.items() if a}
+            places = {"sessions" if k == rooms.PLACES else k: a for k, a in short.items() if a}
             return facts | {f"short.{kind}": amount for kind, amount in places.items()}
     return facts

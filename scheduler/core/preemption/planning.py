@@ -11,7 +11,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from scheduler.core import context, decisions, entities, ledger, limits, placement, resources, shortages
+from scheduler.core import (
+    context,
+    decisions,
+    entities,
+    ledger,
+    limits,
+    placement,
+    resources,
+    rooms,
+    shortages,
+)
 from scheduler.core.preemption import policy, problems, shipped
 
 #: Search steps of one decision. Source: PERFORMANCE 5 (about 0.3 s at the worst).
@@ -114,16 +124,16 @@ def make_reserve(
     rest = session.request.minus_clamped(free)
     for victim in victims:
         rest = rest.minus_clamped(ctx.stop_plan(victim).on(node_id))
-    is_place_short = room.free.get(ledger.PLACES, 1) < 1 and not victims
+    is_place_short = room.free.get(rooms.PLACES, 1) < 1 and not victims
     others = _leaving(ctx, room, rest, is_place_short)
     return ledger.Reserve(node_id, session.request, free, room.take_indices(free), (*victims, *others))
 
 
 def _leaving(
-    ctx: context.Context, room: ledger.Room, rest: resources.ResourceVector, is_place_short: bool
+    ctx: context.Context, room: rooms.Room, rest: resources.ResourceVector, is_place_short: bool
 ) -> list[entities.Session]:
     """Return the sessions being stopped on whose slots (or place) the reservation counts, by id."""
-    wanted = set(rest.kinds()) | ({ledger.PLACES} if is_place_short else set())
+    wanted = set(rest.kinds()) | ({rooms.PLACES} if is_place_short else set())
     counted = (i for i, amounts in sorted(room.leaving.items()) if wanted & set(amounts))
     return [ctx.session_by_id[i] for i in counted]
 

@@ -12,7 +12,7 @@ import dataclasses
 import fractions
 from collections.abc import Mapping, Sequence
 
-from scheduler.core import context, decisions, entities, ledger, limits, placement, release, shortages
+from scheduler.core import context, decisions, entities, limits, placement, release, rooms, shortages
 from scheduler.core.preemption import eligibility, policy, shares
 
 Gains = Mapping[shortages.Dimension, int]
@@ -109,7 +109,7 @@ def _gives(plan: release.StopPlan, node_id: int, is_own: bool, is_same_queue: bo
     gains: dict[shortages.Dimension, int] = {("node", kind): amount for kind, amount in plan.on(node_id)}
     total = plan.total()
     if plan.frees_place:
-        gains["node", ledger.PLACES] = 1
+        gains["node", rooms.PLACES] = 1
         total[limits.SESSIONS] = 1
     for scope, is_same in (("owner", is_own), ("queue", is_same_queue)):
         if is_same:

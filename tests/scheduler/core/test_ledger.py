@@ -6,7 +6,7 @@ import dataclasses
 
 from hypothesis import given, settings
 
-from scheduler.core import entities, ledger, states
+from scheduler.core import entities, ledger, rooms, states
 from tests import factories, strategies
 from tests.factories import slots
 
@@ -68,7 +68,7 @@ def test_a_suspended_session_holds_what_was_not_released_and_no_session_place():
     node = factories.a_node(capacity=slots(cpu=4, mem=4), max_sessions=1)
     room = _room([factories.a_suspended(1, slots(cpu=4, mem=4), holds=slots(mem=4))], nodes=[node])
 
-    assert (room.free["cpu"], room.free["mem"], room.free[ledger.PLACES]) == (4, 0, 1)
+    assert (room.free["cpu"], room.free["mem"], room.free[rooms.PLACES]) == (4, 0, 1)
 
 
 def test_what_a_reservation_has_drawn_is_not_free_and_the_rest_is_promised_of_its_victims():
@@ -97,7 +97,7 @@ def test_a_reservation_takes_a_session_place():
 
     room = _room(sessions, nodes=[node], reservations=(_kept(2, slots(cpu=1), slots(cpu=1), ()),))
 
-    assert room.free[ledger.PLACES] == 0
+    assert room.free[rooms.PLACES] == 0
     assert room.short(room.wants(slots(cpu=1))) == {}
 
 
