@@ -9,6 +9,7 @@ import argparse
 import dataclasses
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -42,6 +43,7 @@ class Result:
 def main(arguments: Sequence[str]) -> int:
     """Run what was asked for; returns the exit code."""
     options, pytest_arguments = _parser().parse_known_args(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="xce-test-", ignore_cleanup_errors=True) as scratch:
         os.chmod(scratch, 0o755)
         with embedded.running(pathlib.Path(scratch, "data"), throwaway=True) as backing:

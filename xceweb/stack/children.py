@@ -46,7 +46,7 @@ def spawn(
             env=env,
             cwd="/",
             start_new_session=True,
-            preexec_fn=_before_exec(orphan_signal),
+            preexec_fn=before_exec(orphan_signal),
             **accounts.popen_arguments(account),
         )
     finally:
@@ -100,7 +100,8 @@ def tail(log: pathlib.Path, *, lines: int = 4) -> str:
     return " | ".join(line.strip() for line in text.splitlines()[-lines:] if line.strip())
 
 
-def _before_exec(orphan_signal: signal.Signals) -> Callable[[], None]:
+def before_exec(orphan_signal: signal.Signals) -> Callable[[], None]:
+    """Return what a child runs between fork and exec: usual signal actions, and an end with its parent."""
     prctl = ctypes.CDLL(None).prctl if sys.platform.startswith("linux") else None
     parent = os.getpid()
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from xceweb.stack import (
     accounts,
+    children,
     datadir,
     errors,
     keys,
@@ -101,6 +102,7 @@ def running(data_dir: pathlib.Path, *, throwaway: bool = False) -> Iterator[dict
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=children.before_exec(signal.SIGTERM),
     )
     try:
         yield _read_environment(process)
