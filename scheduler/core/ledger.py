@@ -95,7 +95,7 @@ class Ledger:
         """
         for account, victims in self._by_account(holder, leaving):
             frees = [vector for v in victims for _, vector in release.releases_by_node(v, self._policy)]
-            rest, sessions = limits.counted(slots, frees)
+            rest, sessions = limits.counted(slots, frees, sessions=_with_places(victims))
             netted = {kind: -(amount - rest.get(kind)) for kind, amount in slots}
             netted[limits.SESSIONS] = sessions - 1
             self._add(account.leaving, netted)
@@ -166,6 +166,24 @@ class Ledger:
             self._set(room.indices, kind, tuple(sorted({*room.indices.get(kind, ()), *numbers})))
         self._touch(room)
 
+    def end_reservation(
+        self, holder: entities.Session, reservation: entities.Reservation, held: list[entities.Session]
+    ) -> None:
+        """
+        Return what a reservation has drawn and what it counts, because its holder starts.
+
+        Args:
+            holder: the session that starts.
+            reservation: its reservation.
+            held: its victims whose stop is not proven yet.
+        """
+        self.give_back(reservation.node_id, reservation.drawn, reservation.indices)
+        for account, victims in self._by_account(holder, held):
+            frees = [vector for v in victims for _, vector in release.releases_by_node(v, self._policy)]
+            slots, sessions = limits.counted(reservation.slots, frees, sessions=_with_places(victims))
+            counted = limits.wanted(slots, sessions=sessions)
+            self._add(account.left, {kind: a for kind, a in counted.items() if kind in account.left})
+
     def reserve(self, holder: entities.Session, plan: Reserve) -> None:
         """Keep room for ``holder``: draw the free part, promise the rest, count it in its accounts."""
         room = self.rooms[plan.node_id]
@@ -175,7 +193,7 @@ class Ledger:
         self._touch(room)
         for account, victims in self._by_account(holder, list(plan.leaving)):
             frees = [resources.ResourceVector(self._frees_of(v)) for v in victims]
-            slots, sessions = limits.counted(plan.slots, frees)
+            slots, sessions = limits.counted(plan.slots, frees, sessions=_with_places(victims))
             taken = {k: -a for k, a in slots if k in account.left}
             if limits.SESSIONS in account.left:
                 taken[limits.SESSIONS] = -sessions
@@ -250,3 +268,8 @@ class Ledger:
             for kind, amount in room.leaving.get(victim_id, {}).items():
                 coming[kind] = coming.get(kind, 0) + amount
         self._add(room.promised, {k: min(a, coming.get(k, 0)) for k, a in rest})
+
+
+def _with_places(victims: list[entities.Session]) -> int:
+    """Count the victims that hold a session place: those that do not wait suspended."""
+    return sum(victim.state is not states.SessionState.SUSPENDED for victim in victims)

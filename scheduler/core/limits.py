@@ -63,7 +63,7 @@ def wanted(slots: Iterable[tuple[str, int]], *, times: int = 1, sessions: int = 
 
 
 def counted(
-    slots: resources.ResourceVector, held: Iterable[resources.ResourceVector]
+    slots: resources.ResourceVector, held: Iterable[resources.ResourceVector], *, sessions: int
 ) -> tuple[resources.ResourceVector, int]:
     """
     Return what a reservation counts in the ledger of its owner or queue: (slots, sessions).
@@ -73,14 +73,15 @@ def counted(
         held: what each victim of the same owner (or queue) still holds and will free; a victim that has
             stopped is absent.
 
+        sessions: how many of these victims hold a session place (a suspended one holds none).
+
     Returns:
         The reservation net of those victims, so that one room is never counted twice.
 
     Source: DESIGN 5.6.
     """
-    amounts = list(held)
     total: dict[str, int] = {}
-    for vector in amounts:
+    for vector in held:
         for kind, amount in vector:
             total[kind] = total.get(kind, 0) + amount
-    return slots.minus_clamped(resources.ResourceVector(total)), 0 if amounts else 1
+    return slots.minus_clamped(resources.ResourceVector(total)), 0 if sessions else 1

@@ -92,16 +92,19 @@ def candidates_without_set(
     """
     if ctx.recorded + len(ctx.running) > MOST_RECORDED:
         return ()
-    key = ("candidates", id(plan))
-    found = ctx.while_unchanged(key, lambda: (plan, _without_set(ctx, session, plan)))[1]
-    return found
+    verdict = _VERDICT.LIMIT if shortages.of_limits(ctx, session) else _VERDICT.INSUFFICIENT
+    asked = tuple(
+        (eligibility.kind_of(judged.question), judged.legal, judged.helpful()) for judged in plan.judged
+    )
+    key = ("without set", asked, verdict, session.owner_id, len(ctx.claimed))
+    return ctx.all_round(key, lambda: _without_set(ctx, session, plan, verdict))
 
 
 def _without_set(
-    ctx: context.Context, session: entities.Session, plan: planning.Plan
+    ctx: context.Context, session: entities.Session, plan: planning.Plan, verdict: decisions.Verdict
 ) -> tuple[decisions.CandidateView, ...]:
     ctx.recorded += len(ctx.running)
-    by_axis = {judged.axis: _one_axis_without_set(ctx, judged) for judged in plan.judged}
+    by_axis = {judged.axis: _one_axis_without_set(ctx, judged, verdict) for judged in plan.judged}
     if len(by_axis) == 1:
         return next(iter(by_axis.values()))
     owner_axis, queue_axis = by_axis[entities.Axis.OWNER], by_axis[entities.Axis.QUEUE]
@@ -112,11 +115,9 @@ def _without_set(
 
 
 def _one_axis_without_set(
-    ctx: context.Context, judged: problems.Judged
+    ctx: context.Context, judged: problems.Judged, verdict: decisions.Verdict
 ) -> tuple[decisions.CandidateView, ...]:
     helpful = judged.helpful()
-    limited = {extra for extra, _ in shortages.of_limits(ctx, judged.question.preemptor)}
-    verdict = _VERDICT.LIMIT if limited else _VERDICT.INSUFFICIENT
 
     def judgement(session: entities.Session, base: decisions.CandidateView) -> decisions.CandidateView:
         if session.id not in judged.legal:

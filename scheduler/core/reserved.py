@@ -9,7 +9,7 @@ the round. Source: DESIGN 5.6.
 
 from __future__ import annotations
 
-from scheduler.core import checks, context, decisions, entities, limits, placement, release, views
+from scheduler.core import checks, context, decisions, entities, placement, release, views
 
 _REASON = decisions.PendReason
 
@@ -33,8 +33,7 @@ def _start_at_home(
         return None
     book = ctx.ledger
     mark = book.savepoint()
-    book.give_back(node.id, reservation.drawn, reservation.indices)
-    book.charge(session, {kind: -a for kind, a in counted(ctx, session, reservation).items()})
+    book.end_reservation(session, reservation, _still_held(ctx, reservation))
     is_within = checks.used_up(ctx, session, placement.amounts(session)) is None
     if not is_within or not placement.fits_now(ctx, session, node):
         book.rollback(mark)
@@ -44,21 +43,9 @@ def _start_at_home(
     return decisions.Dispatch(session.id, (grant,), reservation_id=reservation.id)
 
 
-def counted(
-    ctx: context.Context, session: entities.Session, reservation: entities.Reservation
-) -> dict[str, int]:
-    """
-    Return what the reservation already counts in its owner's account, net of victims that are still held.
-    """
-    victims = [ctx.session_by_id[i] for i in reservation.victim_ids if i in ctx.session_by_id]
-    held = [
-        slots
-        for victim in victims
-        if victim.owner_id == session.owner_id and release.is_being_stopped(victim)
-        for _, slots in release.releases_by_node(victim, ctx.policy)
-    ]
-    slots, sessions = limits.counted(reservation.slots, held)
-    return limits.wanted(slots, sessions=sessions)
+def _still_held(ctx: context.Context, reservation: entities.Reservation) -> list[entities.Session]:
+    victims = (ctx.session_by_id.get(victim_id) for victim_id in reservation.victim_ids)
+    return [v for v in victims if v is not None and release.is_being_stopped(v)]
 
 
 def _start_elsewhere(

@@ -40,6 +40,8 @@ def test_a_start_takes_its_slots_on_every_node_and_one_session():
 
 
 def test_a_reservation_counts_net_of_victims_still_held():
-    assert (slots(cpu=4), 1) == limits.counted(slots(cpu=4), [])
-    assert (slots(cpu=1), 0) == limits.counted(slots(cpu=4), [slots(cpu=1), slots(cpu=2)])
-    assert (slots(), 0) == limits.counted(slots(cpu=4), [slots(cpu=9, mem=1)])
+    held = [slots(cpu=1), slots(cpu=2)]
+
+    assert limits.counted(slots(cpu=4), [], sessions=0) == (slots(cpu=4), 1)
+    assert limits.counted(slots(cpu=4), held, sessions=2) == (slots(cpu=1), 0)
+    assert limits.counted(slots(cpu=4), [slots(cpu=9, mem=1)], sessions=0) == (slots(), 1)
