@@ -34,9 +34,16 @@ def is_administrator(user: Viewer) -> bool:
 
 
 def roles_of(user: Viewer) -> dict[int, Role]:
-    """Return resource group id -> the strongest role, own or by a team. One query; an administrator gets {}."""
+    """
+    Return resource group id -> the strongest role, own or by a team. One query; an administrator gets {}.
+
+    A page that asks often reads them once and keeps them as ``known_roles`` on the person of its request.
+    """
     if not user.is_active or user.pk is None:
         return {}
+    known: dict[int, Role] | None = getattr(user, "known_roles", None)
+    if known is not None:
+        return known
     rows = models.GroupRole.objects.filter(Q(user=user) | Q(team__in=user.groups.all()))
     roles: dict[int, Role] = {}
     for group_id, name in rows.values_list("group_id", "role"):

@@ -16,18 +16,23 @@ from typing import Any
 from django import http, shortcuts
 from django.utils.cache import patch_vary_headers
 
-from scheduler.selectors import event_log, navigation
+from scheduler.selectors import event_log, navigation, permissions
 
 View = Callable[..., http.HttpResponse]
 Crumb = tuple[str, str]
 
 
 def page(view: View) -> View:
-    """Note the newest event number in ``request.live_number``, then run the view; answers are never cached."""
+    """
+    Note the newest event number in ``request.live_number`` and read the viewer's roles once, then run the view.
+
+    Answers are never cached.
+    """
 
     @functools.wraps(view)
     def wrapped(request: http.HttpRequest, *args: Any, **kwargs: Any) -> http.HttpResponse:
         request.live_number = event_log.last_number()
+        request.user.known_roles = permissions.roles_of(request.user)
         response = view(request, *args, **kwargs)
         response["Cache-Control"] = "no-store"
         patch_vary_headers(response, ["Cookie", "HX-Request"])
