@@ -142,7 +142,11 @@ class Node:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Usage:
-    """Limits of an owner or a queue, and what is used of them over the whole cluster."""
+    """
+    Limits of an owner or a queue, and what is used of them over the whole cluster.
+
+    Allocations alone: what reservations count is added by the round.
+    """
 
     used: resources.ResourceVector = resources.EMPTY
     sessions: int = 0

@@ -166,7 +166,6 @@ def _places(
 
 def _limits(view: snapshot.Snapshot, found: Sequence[decisions.Decision]) -> Iterator[str]:
     by_id = {session.id: session for session in view.sessions}
-    kept = {r.id: r for r in view.reservations}
     for name, accounts in (("owner", view.owners), ("queue", view.queues)):
         for account in accounts:
             starts = [
@@ -174,7 +173,6 @@ def _limits(view: snapshot.Snapshot, found: Sequence[decisions.Decision]) -> Ite
                 for d in found
                 if isinstance(d, decisions.Dispatch)
                 and getattr(by_id[d.session_id], f"{name}_id") == account.id
-                and d.reservation_id not in kept
             ]
             yield from _within(f"{name} {account.id}", account.usage, by_id, starts)
 

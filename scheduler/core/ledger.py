@@ -4,8 +4,8 @@ Free room during a round: slots, device indices and session places per node, lim
 Everything that is not proven free counts as held: sessions that run, start or are being stopped, and the
 drawn part of every reservation. Beside it stands what is *releasing* (being stopped, deadline not over), net
 of what reservations were promised of it. Amounts are plain integers by kind; a node with a session limit has
-the further kind ``rooms.PLACES``, so that one arithmetic serves all. Every change is journalled and can be rolled
-back. Source: DESIGN 5.1, 5.6, 5.7.
+the further kind ``rooms.PLACES``, so that one arithmetic serves all. Every change is journalled and can be
+rolled back. Source: DESIGN 5.1, 5.6, 5.7.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class Ledger:
     def __init__(self, view: snapshot.Snapshot) -> None:
         self._policy = view.policy
         self._journal: list[Callable[[], object]] = []
+        self._stops: dict[int, list[resources.ResourceVector]] = {}  #: what each session that leaves frees
         self.growths = 0  #: grows whenever something may have become free
         self.version = 0  #: grows with every change, a rollback included
         self.rooms: dict[int, rooms.Room] = {node.id: rooms.Room(node) for node in view.nodes}
@@ -70,8 +71,8 @@ class Ledger:
         holder = by_id.get(reservation.session_id)
         if holder is not None:
             victims = [by_id[i] for i in reservation.victim_ids if i in by_id]
-            leaving = [v for v in victims if release.is_releasing(v, now)]
-            self._net(holder, reservation.slots, leaving)
+            self._count(holder, reservation.slots, [v for v in victims if release.is_held_back(v)], sign=-1)
+            self._net(holder, reservation.slots, [v for v in victims if release.is_releasing(v, now)])
 
     # Accounts
 
@@ -87,18 +88,41 @@ class Ledger:
         """Return the accounts of a session's owner and queue, in this order."""
         return self.owner(session.owner_id), self.queue(session.queue_id)
 
+    def _count(
+        self,
+        holder: entities.Session,
+        slots: resources.ResourceVector,
+        held: list[entities.Session],
+        *,
+        sign: int,
+    ) -> None:
+        """
+        Take a reservation out of its holder's accounts (sign -1) or give it back (+1), net of victims held.
+        """
+        for account, victims in self._by_account(holder, held):
+            rest = self._rest(slots, victims)
+            self._add(account.left, {k: sign * a for k, a in rest.items() if k in account.left})
+
     def _net(
         self, holder: entities.Session, slots: resources.ResourceVector, leaving: list[entities.Session]
     ) -> None:
         """
-        Take out of both accounts' leaving what a reservation was promised of its owner's or queue's victims.
+        Take what a reservation was promised of its owner's or queue's victims out of what they give back.
         """
         for account, victims in self._by_account(holder, leaving):
-            frees = [vector for v in victims for _, vector in release.releases_by_node(v, self._policy)]
-            rest, sessions = limits.counted(slots, frees, sessions=_with_places(victims))
-            netted = {kind: -(amount - rest.get(kind)) for kind, amount in slots}
-            netted[limits.SESSIONS] = sessions - 1
-            self._add(account.leaving, netted)
+            rest = self._rest(slots, victims)
+            self._add(account.leaving, {k: rest.get(k, 0) - a for k, a in limits.wanted(slots).items()})
+
+    def _rest(self, slots: resources.ResourceVector, victims: list[entities.Session]) -> Amounts:
+        """Return what a reservation counts beside these victims."""
+        frees = [vector for victim in victims for vector in self._frees(victim)]
+        rest, sessions = limits.counted(slots, frees, sessions=_with_places(victims))
+        return limits.wanted(rest, sessions=sessions)
+
+    def _frees(self, victim: entities.Session) -> list[resources.ResourceVector]:
+        if victim.id in self._stops:
+            return self._stops[victim.id]
+        return [slots for _, slots in release.releases_by_node(victim, self._policy)]
 
     def _by_account(
         self, holder: entities.Session, victims: list[entities.Session]
@@ -120,6 +144,8 @@ class Ledger:
     ) -> None:
         """Count what the stop of ``session`` will free as releasing, on its nodes and in its accounts."""
         total: Amounts = {limits.SESSIONS: 1} if place else {}
+        frees = list(frees)
+        self._set(self._stops, session.id, [slots for _, slots in frees])
         for node_id, slots in frees:
             for kind, amount in slots:
                 total[kind] = total.get(kind, 0) + amount
@@ -178,11 +204,7 @@ class Ledger:
             held: its victims whose stop is not proven yet.
         """
         self.give_back(reservation.node_id, reservation.drawn, reservation.indices)
-        for account, victims in self._by_account(holder, held):
-            frees = [vector for v in victims for _, vector in release.releases_by_node(v, self._policy)]
-            slots, sessions = limits.counted(reservation.slots, frees, sessions=_with_places(victims))
-            counted = limits.wanted(slots, sessions=sessions)
-            self._add(account.left, {kind: a for kind, a in counted.items() if kind in account.left})
+        self._count(holder, reservation.slots, held, sign=1)
 
     def reserve(self, holder: entities.Session, plan: Reserve) -> None:
         """Keep room for ``holder``: draw the free part, promise the rest, count it in its accounts."""
@@ -191,25 +213,8 @@ class Ledger:
         rest = plan.slots.minus_clamped(plan.draw)
         self._add(room.promised, rest.as_dict())
         self._touch(room)
-        for account, victims in self._by_account(holder, list(plan.leaving)):
-            frees = [resources.ResourceVector(self._frees_of(v)) for v in victims]
-            slots, sessions = limits.counted(plan.slots, frees, sessions=_with_places(victims))
-            taken = {k: -a for k, a in slots if k in account.left}
-            if limits.SESSIONS in account.left:
-                taken[limits.SESSIONS] = -sessions
-            self._add(account.left, taken)
-            netted = {kind: -(amount - slots.get(kind)) for kind, amount in plan.slots}
-            netted[limits.SESSIONS] = sessions - 1
-            self._add(account.leaving, netted)
-
-    def _frees_of(self, session: entities.Session) -> Amounts:
-        total: Amounts = {}
-        for held in session.allocations:
-            room = self.rooms.get(held.node_id)
-            for kind, amount in (room.leaving.get(session.id, {}) if room else {}).items():
-                if kind != rooms.PLACES:
-                    total[kind] = total.get(kind, 0) + amount
-        return total
+        self._count(holder, plan.slots, list(plan.leaving), sign=-1)
+        self._net(holder, plan.slots, list(plan.leaving))
 
     # Journal
 

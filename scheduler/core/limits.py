@@ -2,8 +2,8 @@
 What owners and queues may still take during a round.
 
 An account counts kinds and, under the name ``sessions``, the number of sessions. Only limited kinds are
-looked at. The usage of a snapshot already contains what reservations count (``counted``), net of victims that
-are still held.
+looked at. The usage of a snapshot is that of allocations alone; the round adds what the group's reservations
+count (``counted``), net of victims that are still held, so that nobody else takes a limit that was promised.
 Source: DESIGN 4 (step 2), 5.1, 5.6.
 """
 

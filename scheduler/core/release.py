@@ -91,11 +91,16 @@ def is_being_stopped(session: entities.Session) -> bool:
     return session.state is states.SessionState.SCHEDULED and session.in_decision
 
 
+def is_held_back(session: entities.Session) -> bool:
+    """Say whether it still holds what its ordered stop is to free; one that is withdrawn frees nothing."""
+    return is_being_stopped(session) and not session.is_withdrawing
+
+
 def is_releasing(session: entities.Session, now: int) -> bool:
     """
     Say whether what its stop frees may be counted on: ordered, not withdrawn, its deadline not yet over.
     """
-    if session.is_withdrawing or not is_being_stopped(session):
+    if not is_held_back(session):
         return False
     return session.stop_deadline is None or now <= session.stop_deadline
 

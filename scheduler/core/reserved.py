@@ -45,7 +45,7 @@ def _start_at_home(
 
 def _still_held(ctx: context.Context, reservation: entities.Reservation) -> list[entities.Session]:
     victims = (ctx.session_by_id.get(victim_id) for victim_id in reservation.victim_ids)
-    return [v for v in victims if v is not None and release.is_being_stopped(v)]
+    return [v for v in victims if v is not None and release.is_held_back(v)]
 
 
 def _start_elsewhere(

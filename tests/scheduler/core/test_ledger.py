@@ -123,6 +123,17 @@ def test_a_reservation_nets_what_its_own_owner_is_about_to_give_back():
     assert (account.left["cpu"], account.leaving["cpu"]) == (1, 1)
 
 
+def test_a_reservation_counts_in_its_holders_accounts_beyond_what_its_own_victims_still_hold():
+    owner = entities.Owner(1, entities.Usage(used=slots(cpu=1), sessions=1, max_slots={"cpu": 9}))
+    view = factories.a_snapshot(
+        [_stopping(1, slots(cpu=1)), factories.a_session(2)],
+        owners=(owner,),
+        reservations=(_kept(2, slots(cpu=3), slots(cpu=2), (1,)),),
+    )
+
+    assert ledger.Ledger(view).owner(1).left["cpu"] == 6
+
+
 def test_rooms_and_accounts_that_the_snapshot_does_not_list_are_without_limits():
     view = factories.a_snapshot([factories.a_running(1, on=(7,))])
     book = ledger.Ledger(view)

@@ -89,17 +89,36 @@ def test_a_node_that_is_not_ready_is_not_used():
     assert pend.reason is R.AWAITING_VICTIMS
 
 
-def test_its_reservation_is_not_counted_twice_against_its_owners_limit():
-    usage = entities.Usage(used=slots(cpu=3), sessions=1, max_slots={"cpu": 3}, max_sessions=1)
+def _limited(**more):
+    usage = entities.Usage(**{"max_slots": {"cpu": 3}, "max_sessions": 1} | more)
+    return (entities.Owner(1, usage),)
 
-    (start,) = _decide(_kept(slots(cpu=3), ()), owners=(entities.Owner(1, usage),))
+
+def test_its_reservation_is_not_counted_twice_against_its_owners_limit():
+    (start,) = _decide(_kept(slots(cpu=3), ()), owners=_limited())
 
     assert start.reservation_id == 7
 
 
-def test_a_limit_that_was_lowered_meanwhile_still_holds():
-    usage = entities.Usage(used=slots(cpu=3), sessions=1, max_slots={"cpu": 2})
+def test_nobody_else_of_its_owner_takes_the_limit_that_it_was_promised():
+    later = factories.a_session(10, slots(cpu=1))
+    limit = _limited(max_sessions=None)
 
-    (pend,) = _decide(_kept(slots(cpu=3), ()), owners=(entities.Owner(1, usage),))
+    found = _decide(_kept(slots(cpu=1), is_binding=True), _victim(owner_id=2), later, nodes=TWO, owners=limit)
 
-    assert pend.reason is R.EXCEEDS_OWNER_LIMIT
+    assert factories.by_session(found)[10].reason is R.OWNER_LIMIT
+
+
+def test_its_own_owners_victim_counts_for_it_until_it_has_stopped():
+    later = factories.a_session(10, slots(cpu=1))
+    limit = _limited(used=slots(cpu=2), sessions=1, max_slots={"cpu": 4}, max_sessions=2)
+
+    found = _decide(_kept(slots(cpu=1), is_binding=True), _victim(), later, nodes=TWO, owners=limit)
+
+    assert isinstance(factories.by_session(found)[10], decisions.Dispatch)
+
+
+def test_a_limit_that_others_have_used_up_meanwhile_still_holds():
+    (pend,) = _decide(_kept(slots(cpu=3), ()), owners=_limited(used=slots(cpu=1), sessions=1))
+
+    assert pend.reason is R.AWAITING_VICTIMS
