@@ -55,6 +55,7 @@ def random_snapshot(
     rooms = {node.id: _Left(node) for node in own_nodes}
     on_nodes = [_on_nodes(chance, session_id, rooms) for session_id in range(1, running + 1)]
     waiting = [_waits(chance, session_id) for session_id in range(100, 100 + chance.randint(1, pending))]
+    kept = _a_reservation(chance, rooms, [one for one in on_nodes if one is not None], waiting)
     view = factories.a_snapshot(
         [*(session for session in on_nodes if session is not None), *waiting],
         nodes=own_nodes,
@@ -62,8 +63,33 @@ def random_snapshot(
         queues=[_a_queue(chance, queue_id) for queue_id in (1, 2, 3)],
         owners=tuple(entities.Owner(owner_id, _a_usage(chance)) for owner_id in (1, 2)),
         round_number=chance.randint(0, 3),
+        reservations=kept,
     )
     return with_usage(view)
+
+
+def _a_reservation(
+    chance: random.Random,
+    rooms: dict[int, _Left],
+    on_nodes: list[entities.Session],
+    waiting: list[entities.Session],
+) -> tuple[entities.Reservation, ...]:
+    """Return, sometimes, what one pending session was promised of a session that is being stopped."""
+    stopping = [session for session in on_nodes if session.state is _STATE.PREEMPTED]
+    holder = waiting[-1]
+    if not stopping or len(waiting) < 2 or holder.node_count > 1 or chance.random() < 0.3:
+        return ()
+    room = rooms[stopping[0].allocations[0].node_id]
+    drawn = holder.request.minimum(room.free)
+    if not room.node.capacity.covers(holder.request) or (taken := room.take(drawn)) is None:
+        return ()
+    deadline = factories.NOW + factories.SECOND
+    victims = (stopping[0].id,)
+    return (
+        entities.Reservation(
+            1, holder.id, room.node.id, holder.request, drawn, victims, deadline, taken.indices
+        ),
+    )
 
 
 def _a_policy(chance: random.Random, rules: dict[str, Any]) -> entities.Policy:

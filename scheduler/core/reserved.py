@@ -21,6 +21,7 @@ def decide_holder(
     return (
         _start_at_home(ctx, session, reservation)
         or _start_elsewhere(ctx, session, reservation)
+        or _limit(ctx, session, reservation)
         or _await(ctx, session, reservation)
     )
 
@@ -58,6 +59,20 @@ def _start_elsewhere(
         return None
     placement.commit(ctx, session, grants)
     return decisions.Dispatch(session.id, grants)
+
+
+def _limit(
+    ctx: context.Context, session: entities.Session, reservation: entities.Reservation
+) -> decisions.Pend | None:
+    """Return the limit in the way when nobody has to stop any more."""
+    held = _still_held(ctx, reservation)
+    if held:
+        return None
+    mark = ctx.ledger.savepoint()
+    ctx.ledger.end_reservation(session, reservation, held)
+    used_up = checks.used_up(ctx, session, placement.amounts(session))
+    ctx.ledger.rollback(mark)
+    return decisions.Pend(session.id, *used_up) if used_up is not None else None
 
 
 def _await(

@@ -121,4 +121,4 @@ def test_its_own_owners_victim_counts_for_it_until_it_has_stopped():
 def test_a_limit_that_others_have_used_up_meanwhile_still_holds():
     (pend,) = _decide(_kept(slots(cpu=3), ()), owners=_limited(used=slots(cpu=1), sessions=1))
 
-    assert pend.reason is R.AWAITING_VICTIMS
+    assert pend.reason is R.OWNER_LIMIT
