@@ -25,10 +25,24 @@ class AgentDouble:
 
     def send(self, report: messages.Report) -> str:
         """Deliver a report; returns the envelope, to be delivered again where a test wants that."""
-        self.seq += 1
-        text = signing.seal(report, key=self.key, direction="up", boot=self.boot, seq=self.seq)
+        text = self.sealed(report)
         reports.receive(text)
         return text
+
+    def sealed(self, report: messages.Report) -> str:
+        """Return the next envelope, not yet delivered."""
+        self.seq += 1
+        return signing.seal(report, key=self.key, direction="up", boot=self.boot, seq=self.seq)
+
+    def answers(
+        self,
+        session: models.Session,
+        command: type[messages.Command],
+        report: type[messages.Report],
+        **facts: Any,
+    ) -> str:
+        """Answer the open command of that kind with that report."""
+        return self.send(report(**self._about(self._open(session, command)), **facts))
 
     def open_commands(self) -> list[messages.Command]:
         """Return the commands that wait for this node, oldest first."""
@@ -126,4 +140,4 @@ class AgentDouble:
             "known": True,
             "cause": fields.EndCause.KILLED if by is not None else fields.EndCause.SELF,
         }
-        return self.send(messages.Ended(**about, **(values | facts)))
+        return self.send(messages.Ended(**(about | values | facts)))

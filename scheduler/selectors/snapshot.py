@@ -10,11 +10,12 @@ from __future__ import annotations
 import collections
 import dataclasses
 import datetime
+from collections.abc import Collection
 
 from django.db.models import Q
 
 from scheduler import clock, models
-from scheduler.core import entities, resources, snapshot
+from scheduler.core import decisions, entities, resources, snapshot
 from scheduler.models import ledgers
 from scheduler.models.decisions import VictimFate
 from scheduler.selectors import session_rows
@@ -177,14 +178,19 @@ def _usage_value(used: dict[str, int], max_slots: dict[str, int], max_sessions: 
 def _reservations(group: models.ResourceGroup, *, now: datetime.datetime) -> tuple[entities.Reservation, ...]:
     rows = models.Reservation.objects.filter(node__group=group, is_consumed=False)
     rows = rows.select_related("decision").prefetch_related("waits_for", "devices").order_by("pk")
-    begun = _kill_begun([row.decision_id for row in rows], now=now)
+    begun = kill_begun([row.decision_id for row in rows], now=now)
     return tuple(_reservation(row, is_binding=row.decision_id in begun) for row in rows)
 
 
-def _kill_begun(decision_ids: list[int], *, now: datetime.datetime) -> set[int]:
-    kills = models.Victim.objects.filter(decision__in=decision_ids).exclude(
-        mode=entities.PreemptionMode.SUSPEND.value
-    )
+def kill_begun(decision_ids: Collection[int], *, now: datetime.datetime) -> set[int]:
+    """
+    Return those decisions for which a kill has begun, by report or by the clock of its grace. One query.
+
+    A suspend and a cancelled dispatch can be undone, and do not count.
+    """
+    kills = models.Victim.objects.filter(decision__in=decision_ids)
+    kills = kills.exclude(mode=entities.PreemptionMode.SUSPEND.value)
+    kills = kills.exclude(action=decisions.Action.CANCEL_DISPATCH.value)
     rows = kills.values_list("decision_id", "decision__at", "grace_s", "fate__fate")
     return {
         decision_id

@@ -23,6 +23,8 @@ from scheduler.services import work as unit
 BOOT = "controller"
 FIRST_RETRY_S = 2
 LAST_RETRY_S = 30
+#: How a command is settled that a newer one replaced: its answer, should it come, is still evidence.
+SUPERSEDED = "superseded"
 
 
 def order(
@@ -39,7 +41,7 @@ def order(
     Its deadline is that of the session's state.
     """
     open_rows = models.AgentCommand.objects.filter(session=session, node_id=node_id, settled_at=None)
-    open_rows.update(settled_at=work.now, settled_how="superseded")
+    open_rows.update(settled_at=work.now, settled_how=SUPERSEDED)
     row = models.AgentCommand.objects.create(
         command_id=uuid.UUID(message.command_id),
         node_id=node_id,

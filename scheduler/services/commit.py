@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import collections
 import logging
+from collections.abc import Callable
 
 from django.db import IntegrityError, transaction
 
 from scheduler import errors, models
-from scheduler.core import decisions, entities, states
+from scheduler.core import decisions, entities, release, states
 from scheduler.selectors import snapshot as snapshots
 from scheduler.services import (
     commit_preemption,
@@ -24,6 +25,7 @@ from scheduler.services import (
     recording,
     reservations,
     transitions,
+    withdrawals,
 )
 from scheduler.services import work as unit
 
@@ -43,6 +45,8 @@ class Committer:
         self._preempts: list[decisions.Preempt] = []
         self._pends: list[decisions.Pend] = []
         self._sessions: dict[int, models.Session] = {}
+        self._stopped: set[int] = set()  #: told to stop by a decision of this round
+        self._without_ground: set[int] = set()  #: sessions whose preemption or wait was dropped
 
     def __call__(self, decision: decisions.Decision) -> None:
         """Take one decision of the core."""
@@ -63,35 +67,40 @@ class Committer:
         """
         policy_id = locks.share_policy(self.group.pk)
         self._lock()
-        record = recording.RoundRecord(self.work, self.group, self.loaded, started=started)
+        self._record = recording.RoundRecord(self.work, self.group, self.loaded, started=started)
         for dispatch in self._dispatches:
             self._try(dispatch, lambda d=dispatch: self._dispatch(d))
         if policy_id == self.loaded.policy_id:
-            for preempt in self._preempts:
-                self._try(preempt, lambda p=preempt: self._preempt(p, record))
-            for pend in self._pends:
-                if pend.wait is not None:
-                    self._try(pend, lambda p=pend: self._wait(p, record))
-        elif self._preempts:
+            self._make_room()
+        else:
             self.dropped += len(self._preempts)
-        self._pend(record)
-        record.close(self.counts)
+            self._without_ground |= {p.preempting_jobid for p in self._preempts if not p.is_shadow}
+            self._without_ground |= {p.session_id for p in self._pends if p.wait is not None}
+        self._pend(self._record)
+        self._record.close(self.counts)
+
+    def _make_room(self) -> None:
+        for preempt in self._preempts:
+            if not self._try(preempt, lambda p=preempt: self._preempt(p)) and not preempt.is_shadow:
+                self._without_ground.add(preempt.preempting_jobid)
+        for pend in self._pends:
+            if pend.wait is not None and not self._try(pend, lambda p=pend: self._wait(p)):
+                self._without_ground.add(pend.session_id)
 
     def _lock(self) -> None:
-        touched = self._touched()
-        seen = {s.id: s for s in self.loaded.snapshot.sessions}
-        held = {a.node_id for pk in touched for a in (*seen[pk].allocations, *seen[pk].resume_slots)}
-        kept = {r.node_id for r in self.loaded.snapshot.reservations if r.session_id in touched}
+        touched = locks.bound_to(self._touched())
+        seen = {s.id: s for s in self.loaded.snapshot.sessions if s.id in touched}
         granted = {g.node_id for d in self._dispatches for g in d.grants} | {
             p.node_id for p in self._preempts
         }
         waited = {p.wait.node_id for p in self._pends if p.wait}
         self._sessions = locks.rows(
-            owner_ids={seen[pk].owner_id for pk in touched},
-            queue_ids={seen[pk].queue_id for pk in touched},
-            node_ids=held | kept | granted | waited,
+            owner_ids={session.owner_id for session in seen.values()},
+            queue_ids={session.queue_id for session in seen.values()},
+            node_ids=locks.node_ids_of(touched) | granted | waited,
             session_ids=touched,
         )
+        self._leaving = {pk for pk, session in seen.items() if release.is_being_stopped(session)}
         self._ready = set(
             models.Node.objects.filter(group=self.group, state=entities.NodeState.READY.value).values_list(
                 "pk", flat=True
@@ -109,16 +118,21 @@ class Committer:
                 touched.add(pend.session_id)
         return touched
 
-    def _try(self, decision: decisions.Decision, write) -> None:  # type: ignore[no-untyped-def]
-        """Write one decision whole or not at all."""
+    def _try(self, decision: decisions.Decision, write: Callable[[], None]) -> bool:
+        """Write one decision whole or not at all. Returns whether it was written."""
+        marks = len(self.work.events), len(self.work.command_ids)
+        stored, stopped = self._record.mark(), set(self._stopped)
         try:
             with transaction.atomic():
-                marks = len(self.work.events), len(self.work.command_ids)
                 write()
         except (errors.Staleness, states.ForbiddenTransition, IntegrityError) as error:
             del self.work.events[marks[0] :], self.work.command_ids[marks[1] :]
+            self._record.back_to(stored)
+            self._stopped = stopped
             self.dropped += 1
             log.info("dropped %s: %s", type(decision).__name__, error)
+            return False
+        return True
 
     def _current(self, session_id: int) -> models.Session:
         """Return the locked row if it is still as the snapshot saw it."""
@@ -126,6 +140,14 @@ class Committer:
         if row is None or row.state_version != self.loaded.versions[session_id]:
             raise errors.StaleState(f"session {session_id} changed while the round was thinking")
         return row
+
+    def _require_leaving(self, session_id: int) -> None:
+        """Raise unless a session that others count on is being stopped: since before, or by this very round."""
+        if session_id in self._stopped:
+            return
+        self._current(session_id)
+        if session_id not in self._leaving:
+            raise errors.StaleState(f"session {session_id} is not being stopped after all")
 
     def _require_ready(self, node_id: int) -> None:
         if node_id not in self._ready:
@@ -169,6 +191,7 @@ class Committer:
     ) -> None:
         if dispatch.reservation_id == kept.pk:
             reservations.consume(kept)
+            withdrawals.withdraw_victims(self.work, kept.decision, cause="no longer needed")
         else:
             commit_preemption.placed_elsewhere(self.work, kept)
 
@@ -176,32 +199,34 @@ class Committer:
         names = [self.loaded.names.get(grant.node_id, "") for grant in dispatch.grants]
         return {"nodes": names}
 
-    def _preempt(self, preempt: decisions.Preempt, record: recording.RoundRecord) -> None:
+    def _preempt(self, preempt: decisions.Preempt) -> None:
         preemptor = self._current(preempt.preempting_jobid)
         if preempt.is_shadow:
-            recording.shadow(self.work, preempt, preemptor, record=record)
+            recording.shadow(self.work, preempt, preemptor, record=self._record)
             return
         self._require_ready(preempt.node_id)
         victims = [self._current(session_id) for session_id in preempt.victim_jobids]
         for session_id in preempt.releasing_ids:
-            self._current(session_id)
-        commit_preemption.write(self.work, preempt, preemptor=preemptor, victims=victims, record=record)
+            self._require_leaving(session_id)
+        commit_preemption.write(self.work, preempt, preemptor=preemptor, victims=victims, record=self._record)
+        self._stopped.update(preempt.victim_jobids)
         self.counts["preempt"] += 1
 
-    def _wait(self, pend: decisions.Pend, record: recording.RoundRecord) -> None:
+    def _wait(self, pend: decisions.Pend) -> None:
         assert pend.wait is not None
         session = self._current(pend.session_id)
         self._require_ready(pend.wait.node_id)
         for session_id in pend.wait.releasing_ids:
-            self._current(session_id)
-        commit_preemption.write_wait(self.work, pend, session=session, record=record)
+            self._require_leaving(session_id)
+        commit_preemption.write_wait(self.work, pend, session=session, record=self._record)
 
     def _pend(self, record: recording.RoundRecord) -> None:
         self.counts["pend"] = len(self._pends)
         for pend in self._pends:
             if pend.reason == decisions.PendReason.DEPENDENCY_IMPOSSIBLE:
                 self._try(pend, lambda p=pend: self._end_impossible(p))
-        pend_reasons.write(self.work, self.group, self._pends, record=record)
+        grounded = [pend for pend in self._pends if pend.session_id not in self._without_ground]
+        pend_reasons.write(self.work, grounded, record=record)
 
     def _end_impossible(self, pend: decisions.Pend) -> None:
         transitions.transition_session(

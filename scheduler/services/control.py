@@ -6,12 +6,15 @@ Every function checks the actor's right, locks the session, and works in one tra
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
+
+from django.db.models import Q
 
 from scheduler import errors, models
 from scheduler.core import entities, states
 from scheduler.selectors import permissions
-from scheduler.services import actors, endings, locks, orders, priorities, transitions, withdrawals
+from scheduler.services import actors, locks, orders, priorities, transitions, victims, withdrawals
 from scheduler.services import work as unit
 
 S, T = states.SessionState, states.Trigger
@@ -50,7 +53,6 @@ def cancel_session(actor: actors.Actor, session: models.Session, *, reason: str 
 def _end(work: unit.Work, row: models.Session, *, result: states.Result, facts: dict[str, Any]) -> None:
     grace_s = orders.grace_s(row, row.group.policy)
     plan = orders.StopPlan(Mode.TERMINATE, row.warning_signal, grace_s, row.group.policy)
-    was_victim = row.state == S.PREEMPTED
     transitions.transition_session(
         work,
         row,
@@ -60,27 +62,35 @@ def _end(work: unit.Work, row: models.Session, *, result: states.Result, facts: 
         columns={"end_result": result.value, "stop_goal": "end"},
         facts=facts,
     )
-    if was_victim:
-        endings.close_victim(work, row, models.VictimFate.Fate.STOPPED, {"cancelled": True})
+    victims.close(work, row, victims.Fate.STOPPED, {"cancelled": True})
     orders.kill(work, row)
 
 
 def hold_session(actor: actors.Actor, session: models.Session) -> None:
     """Keep a waiting session from starting, or a suspended one from resuming, until it is released."""
-    _set_held(actor, session, is_held=True)
+    _set_held(actor, session, "hold")
 
 
 def release_session(actor: actors.Actor, session: models.Session) -> None:
     """Let a held session start or resume again."""
-    _set_held(actor, session, is_held=False)
+    _set_held(actor, session, "release")
 
 
-def _set_held(actor: actors.Actor, session: models.Session, *, is_held: bool) -> None:
-    _require(actor, session, "hold" if is_held else "release")
+#: verb -> (held afterwards, its participle, the states in which it can be done)
+_HOLDING = {
+    "hold": (True, "held", (S.PENDING, S.SUSPENDED)),
+    "release": (False, "released", (S.PENDING, S.SUSPENDED)),
+    "resume": (False, "resumed", (S.SUSPENDED,)),
+}
+
+
+def _set_held(actor: actors.Actor, session: models.Session, verb: str) -> None:
+    _require(actor, session, verb)
+    is_held, participle, possible = _HOLDING[verb]
     with unit.begin(actor) as work:
         row = locks.session(session.pk)
-        if row.state not in (S.PENDING, S.SUSPENDED):
-            raise _refuse(row, "held" if is_held else "released")
+        if row.state not in possible:
+            raise _refuse(row, participle)
         if row.is_held == is_held:
             return
         transitions.touch(row, is_held=is_held, dispatch_failures=0)
@@ -97,12 +107,12 @@ def suspend_session(actor: actors.Actor, session: models.Session) -> None:
         row = locks.session(session.pk)
         if row.state != S.RUNNING:
             raise _refuse(row, "suspended")
-        _ask_stop(work, row, mode=Mode.SUSPEND, columns={"is_held": True})
+        ask_stop(work, row, mode=Mode.SUSPEND, columns={"is_held": True})
 
 
 def resume_session(actor: actors.Actor, session: models.Session) -> None:
     """Let a session that was suspended by a person go on when there is room."""
-    release_session(actor, session)
+    _set_held(actor, session, "resume")
 
 
 def requeue_session(actor: actors.Actor, session: models.Session) -> None:
@@ -112,10 +122,18 @@ def requeue_session(actor: actors.Actor, session: models.Session) -> None:
         row = locks.session(session.pk)
         if row.state not in (S.RUNNING, S.SUSPENDED):
             raise _refuse(row, "requeued")
-        _ask_stop(work, row, mode=Mode.RESCHEDULE, columns={"is_held": False})
+        ask_stop(work, row, mode=Mode.RESCHEDULE, columns={"is_held": False})
 
 
-def _ask_stop(work: unit.Work, row: models.Session, *, mode: Mode, columns: dict[str, Any]) -> None:
+def ask_stop(
+    work: unit.Work,
+    row: models.Session,
+    *,
+    mode: Mode,
+    columns: dict[str, Any],
+    reason: str = "person",
+) -> None:
+    """Order a stop that is no preemption: the session is STOPPING until it is proven."""
     policy = row.group.policy
     signal = orders.SIGTSTP if mode is Mode.SUSPEND else row.warning_signal
     plan = orders.StopPlan(mode, signal, orders.grace_s(row, policy), policy)
@@ -123,7 +141,7 @@ def _ask_stop(work: unit.Work, row: models.Session, *, mode: Mode, columns: dict
         work,
         row,
         T.STOP_ASKED,
-        reason="person",
+        reason=reason,
         deadline=plan.deadline(work.now),
         columns={**columns, "stop_goal": mode.value, "stop_releases": policy.suspend_releases},
         facts={"mode": mode.value},
@@ -159,15 +177,15 @@ def change_session(
         transitions.touch(row, **changes)
         facts = {"before": before, "after": changes}
         work.tell("session.changed", session=row, changed=tuple(sorted(changes)), **facts)
-        _reconsider(work, row)
+        _reconsider(work, row, changed=changes)
         work.ask_round(row.group_id)
 
 
-def _reconsider(work: unit.Work, row: models.Session) -> None:
+def _reconsider(work: unit.Work, row: models.Session, *, changed: Collection[str]) -> None:
     """Take back what the change has made groundless: the edited preemptor's room, or the raised victim's stop."""
-    withdrawals.holder_gone(work, row, cause="preemptor edited")
-    models.PreemptionEdge.objects.filter(winner=row).delete()
-    models.PreemptionEdge.objects.filter(loser=row).delete()
+    withdrawals.holder_edited(work, row)
+    if {"priority", "job_priority"} & set(changed):
+        models.PreemptionEdge.objects.filter(Q(winner=row) | Q(loser=row)).delete()
     victim = models.Victim.objects.filter(session=row, fate=None).select_related("decision").last()
     if victim is None or row.state != S.PREEMPTED:
         return

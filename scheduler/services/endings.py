@@ -7,27 +7,47 @@ that it only checkpointed; any other end after the warning follows the decision'
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from scheduler import models
 from scheduler.core import entities, states
 from scheduler.protocol import fields, messages
-from scheduler.services import commands, orders, reservations, transitions, withdrawals
+from scheduler.services import (
+    commands,
+    dispatches,
+    multi_node,
+    reservations,
+    transitions,
+    victims,
+    withdrawals,
+)
 from scheduler.services import work as unit
 
 S, T, R = states.SessionState, states.Trigger, states.Result
 Mode = entities.PreemptionMode
-Fate = models.VictimFate.Fate
 PREEMPTED_BY_SCHEDULER = "PREEMPTED_BY_SCHEDULER"
+ASKED = "asked"
+_RESULTS = frozenset(result.value for result in R)
+
+
+@dataclasses.dataclass(frozen=True)
+class End:
+    """What is known of an end."""
+
+    how: str  #: one of ``multi_node.GRAVITY``
+    reason: str  #: for the row and the event, at most 64 characters
+    columns: dict[str, Any] = dataclasses.field(default_factory=dict)  #: of the session, written along
+    facts: dict[str, Any] = dataclasses.field(default_factory=dict)  #: for the event
 
 
 def ended(work: unit.Work, session: models.Session, node: models.Node, report: messages.Ended) -> None:
     """Apply the proof that no process of a session is left on one node."""
-    if session.state == S.TERMINATED or session.state == S.PENDING:
+    if session.state in (S.TERMINATED, S.PENDING) or node.pk in session.ended_nodes:
         return
-    if _is_multi_node(session) and not _all_ended(work, session, node):
-        return
-    _close_run(work, session, report)
+    how, reason = _judge(session, report)
+    if how or not multi_node.was_swept(session, report.cause):
+        _close_run(work, session, report)
     columns = {"exit_code": report.exit_code, "exit_signal": report.signal}
     facts = {
         "node_name": node.name,
@@ -35,161 +55,145 @@ def ended(work: unit.Work, session: models.Session, node: models.Node, report: m
         "signal": report.signal,
         "ran_ms": report.ran_ms,
     }
+    on_node(work, session, node, End(how, reason, columns, facts))
+
+
+def lost(work: unit.Work, session: models.Session, node: models.Node, *, reason: str) -> None:
+    """Apply the proof that a node no longer has a session that it should have."""
+    is_expected = session.state == S.TERMINATING or bool(session.ended_nodes)
+    end = End("", ASKED) if is_expected else End(R.LOST.value, reason, facts={"node_name": node.name})
+    on_node(work, session, node, end)
+
+
+def nothing_ran(
+    work: unit.Work, session: models.Session, node: models.Node, *, reason: str, facts: dict[str, Any]
+) -> None:
+    """Apply that a start came to nothing on one node."""
+    if session.is_resume or session.state not in (S.SCHEDULED, S.TERMINATING):
+        return
+    how = "" if session.state == S.TERMINATING else multi_node.UNDONE
+    on_node(work, session, node, End(how, reason if how else ASKED, facts=facts))
+
+
+def on_node(work: unit.Work, session: models.Session, node: models.Node, end: End) -> None:
+    """Apply the end on one node; with the last one the session is over, or waits again."""
+    if session.state in (S.TERMINATED, S.PENDING):
+        return
+    whole = multi_node.gravest(work, session, node, how=end.how, reason=end.reason)
+    if whole is None:
+        return
     commands.settle_all(session, "ended", now=work.now)
-    state = S(session.state)
-    if state == S.PREEMPTED and _follows_mode(session, report):
-        _stop_proven(work, session, columns, facts)
-    elif state == S.STOPPING and session.stop_goal == Mode.RESCHEDULE and _follows_mode(session, report):
-        transitions.transition_session(
-            work, session, T.ASKED_REQUEUED, reason="person", columns=columns, facts=facts
-        )
-        _name_end(session, "requeued")
-    else:
-        _own_end(work, session, report, columns=columns, facts=facts)
+    _conclude(work, session, dataclasses.replace(end, how=whole[0], reason=whole[1]))
     work.ask_round(session.group_id)
 
 
-def _follows_mode(session: models.Session, report: messages.Ended) -> bool:
+def _conclude(work: unit.Work, session: models.Session, end: End) -> None:
+    state = S(session.state)
+    if state == S.SCHEDULED and end.how == multi_node.UNDONE:
+        dispatches.undone(work, session, reason=end.reason, facts=end.facts)
+    elif state != S.TERMINATING and end.how == R.LOST:
+        _lose(work, session, end)
+    elif state == S.PREEMPTED and end.how == multi_node.FOLLOWS_STOP:
+        _stop_proven(work, session, end)
+    elif state == S.STOPPING and end.how == multi_node.FOLLOWS_STOP:
+        transitions.transition_session(
+            work, session, T.ASKED_REQUEUED, reason="person", columns=end.columns, facts=end.facts
+        )
+        _name_end(work, session, "requeued", attempt=session.attempt - 1)
+    else:
+        _own_end(work, session, end)
+
+
+# What one report says
+
+
+def _judge(session: models.Session, report: messages.Ended) -> tuple[str, str]:
+    """Return how a node's end counts, and why."""
+    if session.state == S.TERMINATING and not (report.known and _is_own(report)):
+        return "", ASKED
+    if multi_node.was_swept(session, report.cause):
+        return "", "another node ended"
+    if _follows_stop(session, report):
+        return multi_node.FOLLOWS_STOP, PREEMPTED_BY_SCHEDULER
+    if not report.known:
+        return R.LOST.value, "exit status unknown"
+    if report.cause == fields.EndCause.WALL_TIME:
+        return R.TIMEOUT.value, "wall time"
+    if report.exit_code == 0:
+        return R.SUCCESS.value, "exit code 0"
+    code = f"exit code {report.exit_code}" if report.exit_code is not None else f"signal {report.signal}"
+    return R.FAILURE.value, code
+
+
+def _is_own(report: messages.Ended) -> bool:
+    return report.cause == fields.EndCause.SELF and not report.after_warning
+
+
+def _follows_stop(session: models.Session, report: messages.Ended) -> bool:
     """Say whether the exit counts as the effect of the stop, not as the session's own end."""
-    if session.stop_goal == Mode.SUSPEND or not report.known:
+    is_requeue = session.state == S.STOPPING and session.stop_goal == Mode.RESCHEDULE
+    if not (session.state == S.PREEMPTED or is_requeue) or report.cause == fields.EndCause.WALL_TIME:
+        return False
+    if not report.known:
         return session.stop_goal != Mode.SUSPEND
-    if not report.after_warning and report.cause == fields.EndCause.SELF:
+    if _is_own(report):
         return False
     if report.exit_code == 0:
         return report.checkpointed or session.exit_0_after_warning == "checkpointed"
     return True
 
 
-def _stop_proven(
-    work: unit.Work, session: models.Session, columns: dict[str, Any], facts: dict[str, Any]
-) -> None:
-    decision = open_decision(session)
-    is_requeue = session.stop_goal == Mode.RESCHEDULE
+# What becomes of the session
+
+
+def _stop_proven(work: unit.Work, session: models.Session, end: End) -> None:
+    """
+    End or requeue a victim. One that ends instead of being suspended is requeued where it may start anew.
+    """
+    is_gone_from_suspend = session.stop_goal == Mode.SUSPEND and session.restartable
+    is_requeue = session.stop_goal == Mode.RESCHEDULE or is_gone_from_suspend
     transitions.transition_session(
         work,
         session,
         T.STOP_PROVEN_REQUEUE if is_requeue else T.STOP_PROVEN_TERMINATE,
         reason=PREEMPTED_BY_SCHEDULER,
-        decision=decision,
+        decision=victims.open_decision(session),
         result=R.PREEMPTED,
-        columns=columns,
-        facts=facts,
+        columns=end.columns,
+        facts=end.facts,
     )
-    _name_end(session, "preempted", attempt=session.attempt - 1 if is_requeue else session.attempt)
-    close_victim(work, session, Fate.STOPPED, facts)
+    _name_end(work, session, "preempted", attempt=session.attempt - 1 if is_requeue else session.attempt)
+    victims.close(work, session, victims.Fate.STOPPED, end.facts)
 
 
-def _own_end(
-    work: unit.Work,
-    session: models.Session,
-    report: messages.Ended,
-    *,
-    columns: dict[str, Any],
-    facts: dict[str, Any],
-) -> None:
-    result, reason = _result(session, report)
-    was_victim = session.state == S.PREEMPTED
+def _own_end(work: unit.Work, session: models.Session, end: End) -> None:
+    result = R(end.how) if end.how in _RESULTS else R(session.end_result or R.CANCELLED)
     if session.state == S.SCHEDULED:
         reservations.finish_used(work, session)
     transitions.transition_session(
-        work, session, T.ENDED, reason=reason, result=result, columns=columns, facts=facts
+        work, session, T.ENDED, reason=end.reason, result=result, columns=end.columns, facts=end.facts
     )
-    _name_end(session, result.value)
-    if was_victim:
-        close_victim(work, session, Fate.FINISHED, facts)
+    _name_end(work, session, result.value)
+    victims.close(work, session, victims.Fate.FINISHED, end.facts)
     withdrawals.holder_gone(work, session, cause="preemptor ended")
 
 
-def _result(session: models.Session, report: messages.Ended) -> tuple[states.Result, str]:
-    if not report.known:
-        return R.LOST, "exit status unknown"
-    is_own = report.cause == fields.EndCause.SELF and not report.after_warning
-    if session.state == S.TERMINATING and not is_own:
-        return R(session.end_result or R.CANCELLED), "asked"
-    if report.cause == fields.EndCause.WALL_TIME:
-        return R.TIMEOUT, "wall time"
-    if report.exit_code == 0:
-        return R.SUCCESS, "exit code 0"
-    return (
-        R.FAILURE,
-        f"exit code {report.exit_code}" if report.exit_code is not None else f"signal {report.signal}",
+def _lose(work: unit.Work, session: models.Session, end: End) -> None:
+    trigger = T.LOST_REQUEUE if session.restartable else T.LOST_END
+    transitions.transition_session(
+        work, session, trigger, reason=end.reason, result=R.LOST, columns=end.columns, facts=end.facts
     )
-
-
-def _is_multi_node(session: models.Session) -> bool:
-    return session.node_count > 1
-
-
-def _all_ended(work: unit.Work, session: models.Session, node: models.Node) -> bool:
-    """
-    Note the end on one node of a multi-node session, and end the others with it.
-
-    Returns:
-        Whether this was the last one.
-    """
-    ended_on = set(session.ended_nodes) | {node.pk}
-    transitions.touch(session, ended_nodes=sorted(ended_on))
-    rest = set(session.allocations.values_list("node_id", flat=True)) - ended_on
-    if rest:
-        orders.kill(work, session, cause="cancelled", grace=0, node_ids=sorted(rest))
-    return not rest
-
-
-def nothing_ran(work: unit.Work, session: models.Session) -> None:
-    """End a session that was cancelled before anything of it ran."""
-    commands.settle_all(session, "nothing ran", now=work.now)
-    result = R(session.end_result or R.CANCELLED)
-    transitions.transition_session(work, session, T.ENDED, reason="asked", result=result)
-    _name_end(session, result.value)
-
-
-def lost(work: unit.Work, session: models.Session, node: models.Node, *, reason: str) -> None:
-    """Apply the proof that a node no longer has a session that it should have."""
-    commands.settle_all(session, "lost", now=work.now)
-    state = S(session.state)
-    if state == S.TERMINATING:
-        nothing_ran(work, session)
-    elif state in states.HOLDING:
-        was_victim = state == S.PREEMPTED
-        _lost_from(work, session, node, reason=reason)
-        if was_victim:
-            close_victim(work, session, Fate.LOST)
-    work.ask_round(session.group_id)
-
-
-def _lost_from(work: unit.Work, session: models.Session, node: models.Node, *, reason: str) -> None:
-    models.Run.objects.filter(session=session, attempt=session.attempt).update(
-        ended_at=work.now, how_ended="lost"
-    )
-    facts = {"node_name": node.name}
-    if session.restartable:
-        transitions.transition_session(work, session, T.LOST_REQUEUE, reason=reason, facts=facts)
-    else:
-        transitions.transition_session(work, session, T.LOST_END, reason=reason, result=R.LOST, facts=facts)
+    _name_end(work, session, "lost", attempt=session.attempt - 1 if session.restartable else session.attempt)
+    victims.close(work, session, victims.Fate.LOST, end.facts)
     withdrawals.holder_gone(work, session, cause="preemptor's node lost")
 
 
-def open_decision(session: models.Session) -> models.Decision | None:
-    """Return the decision whose victim the session is now."""
-    victim = models.Victim.objects.filter(session=session, fate=None).select_related("decision").last()
-    return victim.decision if victim else None
-
-
-def close_victim(
-    work: unit.Work, session: models.Session, fate: Fate, evidence: dict[str, Any] | None = None
-) -> None:
-    """Write what became of a session as a victim, once."""
-    for victim in models.Victim.objects.filter(session=session, fate=None):
-        models.VictimFate.objects.create(victim=victim, fate=fate, evidence=evidence or {}, at=work.now)
-
-
-def drop_run(session: models.Session) -> None:
-    """Forget the run of a dispatch that never started."""
-    models.Run.objects.filter(session=session, attempt=session.attempt, started_at=None).delete()
+# The run
 
 
 def _close_run(work: unit.Work, session: models.Session, report: messages.Ended) -> None:
-    models.Run.objects.filter(session=session, attempt=session.attempt).update(
+    runs = models.Run.objects.filter(session=session, attempt=session.attempt)
+    runs.update(
         ended_at=work.now,
         exit_code=report.exit_code,
         exit_signal=report.signal,
@@ -199,13 +203,11 @@ def _close_run(work: unit.Work, session: models.Session, report: messages.Ended)
         was_checkpointed=report.checkpointed,
     )
     if report.ran_ms and session.state == S.SCHEDULED:
-        models.Run.objects.filter(session=session, attempt=session.attempt, started_at=None).update(
-            started_at=work.now
-        )
+        runs.filter(started_at=None).update(started_at=work.now)
 
 
-def _name_end(session: models.Session, how: str, *, attempt: int | None = None) -> None:
+def _name_end(work: unit.Work, session: models.Session, how: str, *, attempt: int | None = None) -> None:
     number = session.attempt if attempt is None else attempt
-    if how == "requeued":
-        number = session.attempt - 1
-    models.Run.objects.filter(session=session, attempt=number).update(how_ended=how)
+    runs = models.Run.objects.filter(session=session, attempt=number)
+    runs.filter(ended_at=None).update(ended_at=work.now)
+    runs.update(how_ended=how)

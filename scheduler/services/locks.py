@@ -5,14 +5,16 @@ counter. Rows of a kind are locked by ascending id. Whoever keeps the order cann
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection
 
-from django.db import connection
+from django.db import connection, transaction
 
 from scheduler import errors, models
 
 #: First key of PostgreSQL's two-key advisory locks; the second is the row's id. A new kind takes the next number.
 GROUP_ROUND = 0x5843
+_TRIES = 5
 
 
 def try_group(group_id: int) -> bool:
@@ -37,16 +39,22 @@ def rows(
     node_ids: Collection[int],
     session_ids: Collection[int],
 ) -> dict[int, models.Session]:
-    """Lock usage, slots and sessions in the one order; return the sessions by id, as they are now."""
+    """
+    Lock usage, slots and sessions in the one order; return the sessions by id, as they are now.
+
+    The locks leave foreign keys alone (``FOR NO KEY UPDATE``): an event about a session that somebody else has locked
+    can be written without waiting, else the holder of the event counter could wait for one who waits for the counter.
+    """
     _touch(models.OwnerUsage.objects.filter(owner_id__in=owner_ids))
     _touch(models.QueueUsage.objects.filter(queue_id__in=queue_ids))
     _touch(models.NodeSlot.objects.filter(node_id__in=node_ids))
-    sessions = models.Session.objects.select_for_update(of=("self",)).select_related("queue", "group")
+    sessions = models.Session.objects.select_for_update(of=("self",), no_key=True)
+    sessions = sessions.select_related("queue", "group", "group__policy")
     return {row.pk: row for row in sessions.filter(pk__in=session_ids).order_by("pk")}
 
 
 def _touch(queryset) -> None:  # type: ignore[no-untyped-def]
-    list(queryset.select_for_update().order_by("pk").values_list("pk", flat=True))
+    list(queryset.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
 
 
 def session(session_id: int) -> models.Session:
@@ -55,20 +63,78 @@ def session(session_id: int) -> models.Session:
 
     Raises:
         NotVisible: there is no such row.
-        StaleState: it moved to another node twice while the locks were taken.
+        StaleState: it kept moving while the locks were taken.
     """
-    for _ in range(2):
-        node_ids = _node_ids(session_id)
-        seen = models.Session.objects.filter(pk=session_id).values_list("owner_id", "queue_id").first()
-        if seen is None:
-            raise errors.NotVisible("There is no such session, or you may not see it.")
-        locked = rows(owner_ids=[seen[0]], queue_ids=[seen[1]], node_ids=node_ids, session_ids=[session_id])
-        if _node_ids(session_id) <= node_ids:
-            return locked[session_id]
-    raise errors.StaleState("The session moved to another node meanwhile; try again.")
+    seen = models.Session.objects.filter(pk=session_id).values_list("owner_id", "queue_id").first()
+    if seen is None:
+        raise errors.NotVisible("There is no such session, or you may not see it.")
+    return together([session_id], owner_ids=[seen[0]], queue_ids=[seen[1]])[session_id]
 
 
-def _node_ids(session_id: int) -> set[int]:
-    held = models.Allocation.objects.filter(session_id=session_id).values_list("node_id", flat=True)
-    kept = models.Reservation.objects.filter(session_id=session_id).values_list("node_id", flat=True)
+def together(
+    session_ids: Collection[int], *, owner_ids: Collection[int] = (), queue_ids: Collection[int] = ()
+) -> dict[int, models.Session]:
+    """
+    Lock sessions with everybody bound to them, and the nodes of all.
+
+    Raises:
+        StaleState: they kept moving while the locks were taken.
+    """
+    for _ in range(_TRIES):
+        with contextlib.suppress(_Moved), transaction.atomic():
+            return _lock_once(session_ids, owner_ids=owner_ids, queue_ids=queue_ids)
+    raise errors.StaleState("The session is moving between nodes; try again.")
+
+
+class _Moved(Exception):
+    """What was read before the locks is no longer so; leaving the savepoint gives the locks back."""
+
+
+def _lock_once(
+    session_ids: Collection[int], *, owner_ids: Collection[int], queue_ids: Collection[int]
+) -> dict[int, models.Session]:
+    bound = bound_to(session_ids)
+    node_ids = node_ids_of(bound)
+    locked = rows(owner_ids=owner_ids, queue_ids=queue_ids, node_ids=node_ids, session_ids=bound)
+    after = bound_to(session_ids)
+    if not (after <= bound and node_ids_of(after) <= node_ids):
+        raise _Moved
+    return locked
+
+
+def bound_to(session_ids: Collection[int]) -> set[int]:
+    """
+    Return sessions with all that reservations and open decisions bind to them, over any number of steps.
+
+    Whoever ends a reservation takes stops back; whoever fails to stop ends a reservation. One query.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_BOUND, [list(session_ids)])
+        return {row[0] for row in cursor.fetchall()}
+
+
+#: A reservation binds its holder to the open victims of its decision, and to those whose room it was promised.
+_BOUND = """
+WITH RECURSIVE one_way AS (
+    SELECT r.session_id AS a, v.session_id AS b
+    FROM scheduler_reservation r JOIN scheduler_victim v ON v.decision_id = r.decision_id
+    WHERE NOT EXISTS (SELECT 1 FROM scheduler_victimfate f WHERE f.victim_id = v.id)
+    UNION
+    SELECT r.session_id, w.session_id
+    FROM scheduler_reservation r JOIN scheduler_reservation_waits_for w ON w.reservation_id = r.id
+), link AS (
+    SELECT a, b FROM one_way UNION SELECT b, a FROM one_way
+), bound(id) AS (
+    SELECT unnest(%s::bigint[])
+    UNION
+    SELECT link.b FROM bound JOIN link ON link.a = bound.id
+)
+SELECT id FROM bound
+"""
+
+
+def node_ids_of(session_ids: Collection[int]) -> set[int]:
+    """Return the nodes on which any of the sessions holds something, or has something reserved."""
+    held = models.Allocation.objects.filter(session__in=session_ids).values_list("node_id", flat=True)
+    kept = models.Reservation.objects.filter(session__in=session_ids).values_list("node_id", flat=True)
     return set(held) | set(kept)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import logging
 
+from django.db import transaction
+
 from scheduler import clock, models
 from scheduler.core import entities, states
 from scheduler.protocol import fields, messages
@@ -17,18 +19,14 @@ from scheduler.services import work as unit
 
 S = states.SessionState
 log = logging.getLogger(__name__)
+VERSION_LENGTH = 32
 #: States in which a process, or its end report, must be on the node.
 _HAS_PROCESS = (S.RUNNING, S.PREEMPTED, S.SUSPENDED, S.STOPPING, S.TERMINATING)
 
 
 def hello(node: models.Node, report: messages.Hello) -> None:
     """Greet an agent: note its facts, open commands are sent again, and both sides' sessions are compared."""
-    status = models.AgentStatus.objects.get(node=node)
-    is_first = status.hello_at is None
-    status.version = report.agent_version
-    status.facts = {"host": dict(report.host_facts), "enforce": dict(report.enforce)}
-    status.hello_at = clock.now()
-    status.save(update_fields=["version", "facts", "hello_at"])
+    is_first = _note(node, report)
     with unit.begin(actors.Actor(None, f"agent {node.name}")) as work:
         work.tell("node.joined" if is_first else "node.hello", node=node, version=report.agent_version)
         models.AgentCommand.objects.filter(node=node, settled_at=None).update(send_again_at=work.now)
@@ -38,6 +36,19 @@ def hello(node: models.Node, report: messages.Hello) -> None:
         work.ask_round(node.group_id)
     is_back(node)
     _compare(node, report.sessions)
+
+
+def _note(node: models.Node, report: messages.Hello) -> bool:
+    """Keep what an agent says of itself. Returns whether it is its first hello."""
+    with transaction.atomic():
+        status = models.AgentStatus.objects.select_for_update(no_key=True).get(node=node)
+        is_first = status.hello_at is None
+        status.version = report.agent_version[:VERSION_LENGTH]
+        facts = {"host": dict(report.host_facts), "enforce": dict(report.enforce)}
+        status.facts = {**status.facts, **facts}
+        status.hello_at = clock.now()
+        status.save(update_fields=["version", "facts", "hello_at"])
+    return is_first
 
 
 def heartbeat(node: models.Node, report: messages.Heartbeat) -> None:
@@ -96,4 +107,11 @@ def _kill_strangers(node: models.Node, held: tuple[messages.HeldSession, ...]) -
             log.warning(
                 "node %s holds session %s epoch %s that it should not", node.name, item.session, item.epoch
             )
-            commands.send_stale_kill(node, session=item.session, epoch=item.epoch)
+            _send_kill(node, item)
+
+
+def _send_kill(node: models.Node, item: messages.HeldSession) -> None:
+    try:
+        commands.send_stale_kill(node, session=item.session, epoch=item.epoch)
+    except Exception as error:  # noqa: BLE001 - whatever a broker client raises: it is seen again
+        log.warning("the kill of session %s was not sent to %s: %s", item.session, node.name, error)

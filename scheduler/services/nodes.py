@@ -82,7 +82,7 @@ def set_node_state(actor: actors.Actor, node: models.Node, *, state: str, reason
     if not reason.strip():
         raise errors.Refusal(code="reason-required", fields={"reason": "write why"})
     with unit.begin(actor) as work:
-        row = models.Node.objects.select_for_update().get(pk=node.pk)
+        row = models.Node.objects.select_for_update(no_key=True).get(pk=node.pk)
         before, row.state, row.state_reason = row.state, state, reason.strip()[:500]
         row.save(update_fields=["state", "state_reason"])
         audit.record_change(

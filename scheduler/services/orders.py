@@ -69,6 +69,7 @@ class StopPlan:
     signal: int  #: the warning signal
     grace_s: int  #: seconds from warning to kill
     policy: models.PolicyVersion  #: the rules that stay in force for this stop
+    only_on: tuple[int, ...] | None = None  #: ids of some of its nodes; None = all
 
     def deadline(self, now: datetime.datetime) -> datetime.datetime:
         """Return when a stop ordered now must be proven; after it the session is stuck."""
@@ -78,16 +79,20 @@ class StopPlan:
 
 
 def stop(
-    work: unit.Work, session: models.Session, plan: StopPlan, *, decision: models.Decision | None = None
+    work: unit.Work,
+    session: models.Session,
+    plan: StopPlan,
+    *,
+    decision: models.Decision | None = None,
 ) -> None:
     """
     Order a stop: ``HookDetail.JOB_STOP`` to each node of the session (XCE AC8).
 
     Args:
-        decision: the scheduler's decision; None = a person asked.
+        decision: the scheduler's decision; None = no preemption.
     """
     is_suspend = plan.mode is entities.PreemptionMode.SUSPEND
-    for node_id in _node_ids(session):
+    for node_id in _node_ids(session) if plan.only_on is None else plan.only_on:
         message = messages.StopCommand(
             command_id=commands.new_command_id(),
             session=str(session.public_id),
@@ -126,21 +131,50 @@ def kill(
 
 
 def withdraw(work: unit.Work, session: models.Session) -> int:
-    """Order the open stops of a session to be taken back. Returns how many there were."""
-    open_stops = models.AgentCommand.objects.filter(
-        session=session, kind=models.AgentCommand.Kind.STOP, settled_at=None
-    ).order_by("pk")
-    count = 0
-    for row in open_stops:
-        message = messages.WithdrawCommand(
-            command_id=commands.new_command_id(),
-            session=str(session.public_id),
-            epoch=session.epoch,
-            stops=str(row.command_id),
-        )
-        commands.order(work, session, row.node_id, message, decision=row.decision)
-        count += 1
-    return count
+    """
+    Order the stop of a session to be taken back, on nodes where it is under way and where it is proven already.
+
+    Returns:
+        How many orders there were; 0 when no stop is open any more.
+    """
+    stops = _latest_stops(session)
+    if not any(row.settled_at is None for row in stops):
+        return 0
+    for row in stops:
+        _take_back(work, session, row)
+    return len(stops)
+
+
+def continue_others(work: unit.Work, session: models.Session, *, but: int) -> int:
+    """
+    Take a stop back on the other nodes of a multi-node session whose stop failed on one: all continue (DESIGN 5.3).
+
+    Returns:
+        How many orders there were.
+    """
+    others = [row for row in _latest_stops(session) if row.node_id != but]
+    for row in others:
+        _take_back(work, session, row)
+    return len(others)
+
+
+def _take_back(work: unit.Work, session: models.Session, stop: models.AgentCommand) -> None:
+    message = messages.WithdrawCommand(
+        command_id=commands.new_command_id(),
+        session=str(session.public_id),
+        epoch=session.epoch,
+        stops=str(stop.command_id),
+    )
+    commands.order(work, session, stop.node_id, message, decision=stop.decision)
+
+
+def _latest_stops(session: models.Session) -> list[models.AgentCommand]:
+    """Return, per node, the last stop of the present run, if it is open or answered by its proof."""
+    rows = models.AgentCommand.objects.filter(
+        session=session, epoch=session.epoch, kind=models.AgentCommand.Kind.STOP
+    )
+    latest = rows.order_by("node_id", "-pk").distinct("node_id").select_related("decision")
+    return [row for row in latest if row.settled_at is None or row.settled_how == messages.Stopped.TYPE]
 
 
 def _node_ids(session: models.Session) -> list[int]:

@@ -16,28 +16,20 @@ LACKS_SLOTS = frozenset({R.NO_RESOURCES, R.AWAITING_VICTIMS, R.AWAITING_RELEASE,
 _FIELDS = ["reason", "facts", "nodes", "candidates", "since", "seen_at", "round_number"]
 
 
-def write(
-    work: unit.Work,
-    group: models.ResourceGroup,
-    pends: list[decisions.Pend],
-    *,
-    record: recording.RoundRecord,
-) -> None:
-    """Bring the reasons of a group up to date with one round's answers; a changed headline is an event."""
+def write(work: unit.Work, pends: list[decisions.Pend], *, record: recording.RoundRecord) -> None:
+    """
+    Bring the reasons of a group up to date with one round's answers; a changed headline is an event.
+
+    A session that somebody is changing just now is left to the next round: a round waits for nobody's lock but those
+    of its decisions, and never explains the wait of one that ends.
+    """
     latest = {pend.session_id: pend for pend in pends}
-    waiting = models.Session.objects.filter(
-        pk__in=latest, state__in=(states.SessionState.PENDING, states.SessionState.SUSPENDED)
-    )
-    sessions = {row.pk: row for row in waiting.defer("script", "environment", "argv")}
-    known = {row.session_id: row for row in models.PendReason.objects.filter(session__in=sessions)}
+    known = {row.session_id: row for row in models.PendReason.objects.filter(session__in=latest)}
+    sessions = _lock_changed(latest, known)
     rows = [
-        row
-        for session_id in sorted(sessions)
-        if (
-            row := _changed(
-                work, sessions[session_id], latest[session_id], known.get(session_id), record.number
-            )
-        )
+        _row(work, sessions[pk], latest[pk], known=known.get(pk), number=record.number)
+        for pk in sorted(sessions)
+        if not _stands(latest[pk], known.get(pk))
     ]
     models.PendReason.objects.bulk_create(
         rows, update_conflicts=True, unique_fields=["session"], update_fields=_FIELDS
@@ -45,24 +37,42 @@ def write(
     _mark_waiting(work.now, sessions, latest)
 
 
-def _changed(
+def _lock_changed(
+    latest: dict[int, decisions.Pend], known: dict[int, models.PendReason]
+) -> dict[int, models.Session]:
+    """Lock those waiting sessions of which something is to be written, as far as nobody else holds them."""
+    waiting = models.Session.objects.filter(
+        pk__in=latest, state__in=(states.SessionState.PENDING, states.SessionState.SUSPENDED)
+    )
+    marked = dict(waiting.values_list("pk", "waiting_since"))
+    changed = [
+        pk
+        for pk, since in marked.items()
+        if not _stands(latest[pk], known.get(pk)) or (since is None) == (latest[pk].reason in LACKS_SLOTS)
+    ]
+    rows = waiting.filter(pk__in=changed).defer("script", "environment", "argv").order_by("pk")
+    return {row.pk: row for row in rows.select_for_update(no_key=True, skip_locked=True)}
+
+
+def _stands(pend: decisions.Pend, known: models.PendReason | None) -> bool:
+    """Say whether the reason that is written says all that this one does."""
+    if known is None or (known.reason, known.facts) != (pend.reason, dict(pend.facts)):
+        return False
+    return (known.nodes, known.candidates) == (
+        snapshot.to_plain(pend.nodes),
+        snapshot.to_plain(pend.candidates),
+    )
+
+
+def _row(
     work: unit.Work,
     session: models.Session,
     pend: decisions.Pend,
+    *,
     known: models.PendReason | None,
     number: int,
-) -> models.PendReason | None:
-    """Return the row to write, None when it stands as it is."""
-    facts = dict(pend.facts)
-    nodes, candidates = snapshot.to_plain(pend.nodes), snapshot.to_plain(pend.candidates)
+) -> models.PendReason:
     is_new_headline = known is None or known.reason != pend.reason
-    if known and (known.reason, known.facts, known.nodes, known.candidates) == (
-        pend.reason,
-        facts,
-        nodes,
-        candidates,
-    ):
-        return None
     if is_new_headline:
         before = known.reason if known else ""
         work.tell(
@@ -71,9 +81,9 @@ def _changed(
     return models.PendReason(
         session=session,
         reason=pend.reason,
-        facts=facts,
-        nodes=nodes,
-        candidates=candidates,
+        facts=dict(pend.facts),
+        nodes=snapshot.to_plain(pend.nodes),
+        candidates=snapshot.to_plain(pend.candidates),
         since=work.now if known is None or is_new_headline else known.since,
         seen_at=work.now,
         round_number=number,

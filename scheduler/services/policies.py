@@ -14,7 +14,7 @@ from django.core import exceptions
 from scheduler import errors, models
 from scheduler.core import entities
 from scheduler.selectors import permissions
-from scheduler.services import actors, audit, withdrawals
+from scheduler.services import actors, audit, locks, withdrawals
 from scheduler.services import work as unit
 
 RULES = models.PolicyVersion.RULES
@@ -43,7 +43,7 @@ def change_policy(
     """
     _require_manager(actor, group)
     with unit.begin(actor) as work:
-        locked = models.ResourceGroup.objects.select_for_update().get(pk=group.pk)
+        locked = models.ResourceGroup.objects.select_for_update(no_key=True).get(pk=group.pk)
         current = models.PolicyVersion.objects.get(pk=locked.policy_id)
         if current.version != expected_version:
             raise errors.Conflict(
@@ -132,8 +132,13 @@ def _tell(
 ) -> None:
     subject = audit.Subject("resource group policy", group.slug, group)
     audit.record_change(work, subject, before=before, after=after, reason=row.reason)
+    if {"preemption_scope", "preemption_order"} & set(after):
+        models.PreemptionEdge.objects.filter(loser__group=group).delete()
     is_off = row.preemption_state != entities.PreemptionState.ON
     if before.get("preemption_state") == entities.PreemptionState.ON and is_off:
+        locks.together(
+            models.Reservation.objects.filter(node__group=group).values_list("session_id", flat=True)
+        )
         withdrawals.switched_off(work, group)
     work.tell(
         "group.policy_changed",

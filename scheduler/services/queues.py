@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from django.db.models import F, Q
+
 from scheduler import errors, models
+from scheduler.core import entities
 from scheduler.core.preemption import shipped
-from scheduler.services import actors, audit, checks
+from scheduler.services import actors, audit, checks, locks, withdrawals
 from scheduler.services import work as unit
 
 _QUEUE_FIELDS = (
@@ -26,6 +29,9 @@ _QUEUE_FIELDS = (
     "max_concurrent_sessions",
     "max_slots",
 )
+
+
+_WHO_PREEMPTS_WHOM = {"preemptible", "preemptible_queues"}
 
 
 def create_queue(
@@ -63,7 +69,7 @@ def change_queue(
     """Change a queue's rules (XCE's QUEUE_UPDATE); all of it is refused when one part cannot be."""
     checks.require_administrator(actor, "change a queue")
     with unit.begin(actor) as work:
-        row = models.Queue.objects.select_for_update().get(pk=queue.pk)
+        row = models.Queue.objects.select_for_update(no_key=True).get(pk=queue.pk)
         unknown = sorted(set(changes) - set(_QUEUE_FIELDS))
         if unknown:
             raise errors.Refusal(code="invalid", fields=dict.fromkeys(unknown, "there is no such field"))
@@ -80,8 +86,24 @@ def change_queue(
         _check_queue(row)
         row.save()
         audit.record_change(work, audit.Subject("queue", row.slug), before=before, after=after, reason=reason)
+        if _WHO_PREEMPTS_WHOM & set(after):
+            _reconsider(work, row)
         _tell_groups(work, row)
     return row
+
+
+def _reconsider(work: unit.Work, queue: models.Queue) -> None:
+    """Take back the stops that the new rules would not allow, and let the rules meet without the past's edges."""
+    models.PreemptionEdge.objects.filter(Q(winner__queue=queue) | Q(loser__queue=queue)).delete()
+    victims = models.Victim.objects.filter(fate=None, axis=entities.Axis.QUEUE.value)
+    concerned = victims.filter(Q(session__queue=queue) | Q(decision__session__queue=queue))
+    locks.together(concerned.values_list("session_id", flat=True))
+    allowed = Q(session__queue__preemptible=True) & Q(
+        decision__session__queue__preemptible_queues=F("session__queue")
+    )
+    still = set(concerned.filter(allowed).values_list("pk", flat=True))
+    for victim in concerned.exclude(pk__in=still).select_related("decision").order_by("pk"):
+        withdrawals.withdraw_one(work, victim, cause="queue rule changed")
 
 
 def _check_queue(queue: models.Queue) -> None:

@@ -12,10 +12,11 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.db import OperationalError
+from django.db.models import DurationField, ExpressionWrapper, F
 
 from scheduler import clock, errors, models
 from scheduler.core import entities, states
-from scheduler.services import actors, commands, locks, reservations, transitions, withdrawals
+from scheduler.services import actors, commands, control, locks, reservations, transitions, withdrawals
 from scheduler.services import work as unit
 
 S = states.SessionState
@@ -33,6 +34,7 @@ def run() -> None:
         expire_reservations,
         end_reservations_of_closed_nodes,
         flag_stuck_stops,
+        requeue_long_suspended,
     )
     for rule in rules:
         try:
@@ -114,3 +116,24 @@ def flag_stuck_stops() -> None:
             for allocation in session.allocations.select_related("node").order_by("node_id"):
                 work.tell("session.stuck", session=session, node=allocation.node, state=session.state)
             work.ask_round(session.group_id)
+
+
+def requeue_long_suspended() -> None:
+    """End what has been suspended longer than its group allows, and put it back into the queue (DESIGN 5.7)."""
+    longest = F("group__policy__max_suspend_time") * datetime.timedelta(seconds=1)
+    suspended = models.Session.objects.filter(
+        state=S.SUSPENDED, group__policy__max_suspend_time__isnull=False
+    )
+    suspended = suspended.annotate(longest=ExpressionWrapper(longest, output_field=DurationField()))
+    late = suspended.filter(state_since__lte=clock.now() - F("longest"))
+    for pk in list(late.order_by("pk").values_list("pk", flat=True)):
+        with unit.begin(actors.SYSTEM) as work:
+            session = locks.session(pk)
+            if session.state == S.SUSPENDED:
+                control.ask_stop(
+                    work,
+                    session,
+                    mode=entities.PreemptionMode.RESCHEDULE,
+                    columns={},
+                    reason="suspended too long",
+                )

@@ -56,6 +56,14 @@ class RoundRecord:
             )
         return self._row
 
+    def mark(self) -> models.Round | None:
+        """Return what ``back_to`` needs when the savepoint that comes next is rolled back."""
+        return self._row
+
+    def back_to(self, mark: models.Round | None) -> None:
+        """Forget a row that was written in a savepoint that is rolled back."""
+        self._row = mark
+
     def close(self, counts: collections.Counter[str]) -> None:
         """Write the counts and the duration, where there is a row."""
         if self._row is not None:

@@ -8,6 +8,7 @@ and costs one line of the security log (P08).
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 
 from django.db import transaction
@@ -16,13 +17,15 @@ from scheduler import clock, errors, models
 from scheduler.core import states
 from scheduler.protocol import errors as protocol_errors
 from scheduler.protocol import messages, signing
-from scheduler.services import actors, commands, locks, node_reports, session_reports
+from scheduler.services import actors, answers, commands, locks, node_reports, report_texts, session_reports
 from scheduler.services import work as unit
 
 log = logging.getLogger(__name__)
 security = logging.getLogger("xce.security")
 
-_NODE_REPORTS = (messages.Hello, messages.Heartbeat)
+#: Boots of a node's kernel before the present one; their reports may still come, but say nothing of now.
+EARLIER_BOOTS = "earlier_boots"
+BOOTS_KEPT = 1000
 #: Reports whose loss costs nothing: not acknowledged, not fenced by commands.
 _EPHEMERAL = (messages.Heartbeat, messages.OutputTail, messages.OutputPage)
 
@@ -38,8 +41,8 @@ def receive(text: str) -> None:
     if node is None:
         security.warning("report refused: node %s is gone", envelope.node)
         return
-    apply(node, envelope)
-    if not isinstance(envelope.body, _EPHEMERAL):
+    is_applied = apply(node, dataclasses.replace(envelope, body=report_texts.storable(envelope.body)))
+    if is_applied and not isinstance(envelope.body, _EPHEMERAL):
         _acknowledge(node, envelope)
 
 
@@ -48,52 +51,95 @@ def _keys(text: str) -> dict[str, signing.NodeKey]:
     return {row.key_id: signing.NodeKey(row.key_id, row.node.name, bytes(row.secret)) for row in rows}
 
 
-def apply(node: models.Node, envelope: signing.Envelope) -> None:
-    """Apply one opened report of a node."""
-    _heard(node, envelope)
-    report = envelope.body
-    if isinstance(report, messages.Hello):
-        node_reports.hello(node, report)
-    elif isinstance(report, messages.Heartbeat):
-        node_reports.heartbeat(node, report)
-    elif isinstance(report, messages.OutputTail):
-        session_reports.output_tail(node, report)
-    elif isinstance(report, messages.Report):
-        _about_session(node, report)
+def apply(node: models.Node, envelope: signing.Envelope) -> bool:
+    """
+    Apply one opened report of a node.
 
-
-def _heard(node: models.Node, envelope: signing.Envelope) -> None:
+    Returns:
+        Whether it is done with; False asks for it again.
+    """
     status, _ = models.AgentStatus.objects.get_or_create(node=node)
+    is_news = _is_news(status, envelope)
+    is_done = _apply(node, envelope.body, is_news=is_news)
+    if is_news:
+        _note_heard(node, envelope)
+    return is_done
+
+
+def _apply(node: models.Node, report: messages.Message, *, is_news: bool) -> bool:
+    match report:
+        case messages.Hello() | messages.Heartbeat() if not is_news:
+            log.info("report %s of %s is repeated or late", report.TYPE, node.name)
+        case messages.Hello():
+            node_reports.hello(node, report)
+        case messages.Heartbeat():
+            node_reports.heartbeat(node, report)
+        case messages.Report(session=""):
+            security.warning("report %s of %s names no session", report.TYPE, node.name)
+        case messages.OutputTail():
+            session_reports.output_tail(node, report)
+        case messages.OutputPage():
+            log.info("a page of output came from %s that nobody waits for", node.name)
+        case messages.Report():
+            return _about_session(node, report)
+    return True
+
+
+def _is_news(status: models.AgentStatus, envelope: signing.Envelope) -> bool:
+    """
+    Say whether a report is later than all before.
+
+    One that is repeated, delayed or of an earlier boot says nothing about the node as it is now.
+    """
+    if envelope.boot == status.boot:
+        return envelope.seq > status.sequence
+    return envelope.boot not in status.facts.get(EARLIER_BOOTS, [])
+
+
+def _note_heard(node: models.Node, envelope: signing.Envelope) -> None:
     with transaction.atomic():
-        rows = models.AgentStatus.objects.filter(pk=status.pk)
-        rows.update(last_report_at=clock.now(), boot=envelope.boot, sequence=envelope.seq)
+        status = models.AgentStatus.objects.select_for_update(no_key=True).get(node=node)
+        if not _is_news(status, envelope):
+            return
+        if status.boot and envelope.boot != status.boot:
+            earlier = [*status.facts.get(EARLIER_BOOTS, []), status.boot]
+            status.facts = {**status.facts, EARLIER_BOOTS: earlier[-BOOTS_KEPT:]}
+        status.last_report_at, status.boot, status.sequence = clock.now(), envelope.boot, envelope.seq
+        status.save(update_fields=["facts", "last_report_at", "boot", "sequence"])
 
 
-def _about_session(node: models.Node, report: messages.Report) -> None:
+def _about_session(node: models.Node, report: messages.Report) -> bool:
     seen = models.Session.objects.filter(public_id=report.session).values_list("pk", flat=True).first()
     if seen is None:
         security.warning("report %s of %s about no session of ours", report.TYPE, node.name)
-        return
+        return True
     try:
         with unit.begin(actors.Actor(None, f"agent {node.name}")) as work:
-            session = locks.session(seen)
-            if not _is_held_there(session, node):
-                commands.settle(session, report.command_id, "stale", now=work.now)
-                _refuse_elsewhere(node, session, report)
-                return
-            session_reports.apply(work, session, node, report)
-    except (states.ForbiddenTransition, errors.Staleness) as error:
+            _judge(work, locks.session(seen), node, report)
+    except states.ForbiddenTransition as error:
         log.info("report %s of %s changed nothing: %s", report.TYPE, node.name, error)
+        with transaction.atomic():
+            answers.take(locks.session(seen), node, report, now=clock.now())
+    except errors.Staleness as error:
+        log.info("report %s of %s is asked for again: %s", report.TYPE, node.name, error)
+        return False
+    return True
 
 
-def _is_held_there(session: models.Session, node: models.Node) -> bool:
-    return session.allocations.filter(node=node).exists()
+def _judge(work: unit.Work, session: models.Session, node: models.Node, report: messages.Report) -> None:
+    """Apply a report that is evidence; one without ground costs a line of the security log."""
+    standing = answers.take(session, node, report, now=work.now)
+    if not session.allocations.filter(node=node).exists():
+        if not _ran_there(session, node):
+            security.warning("report %s of %s about a session of another node", report.TYPE, node.name)
+    elif standing is answers.Standing.UNFOUNDED:
+        security.warning("report %s of %s answers no command of ours", report.TYPE, node.name)
+    elif standing is answers.Standing.EVIDENCE:
+        session_reports.apply(work, session, node, report)
 
 
-def _refuse_elsewhere(node: models.Node, session: models.Session, report: messages.Report) -> None:
-    known = models.Run.objects.filter(session=session, node_names__contains=[node.name]).exists()
-    if not known:
-        security.warning("report %s of %s about a session of another node", report.TYPE, node.name)
+def _ran_there(session: models.Session, node: models.Node) -> bool:
+    return models.Run.objects.filter(session=session, node_names__contains=[node.name]).exists()
 
 
 def _acknowledge(node: models.Node, envelope: signing.Envelope) -> None:

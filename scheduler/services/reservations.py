@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import datetime
 
-from django.db.models import Count
-
-from scheduler import models
+from scheduler import errors, models
 from scheduler.core import decisions
 from scheduler.services import ledger
 from scheduler.services import work as unit
@@ -46,7 +44,9 @@ def _draw(reservation: models.Reservation, amounts: dict[str, int], indices: dic
     ledger.draw_slots(reservation.node_id, amounts)
     for kind, numbers in sorted(indices.items()):
         devices = models.NodeDevice.objects.filter(node_id=reservation.node_id, kind=kind, index__in=numbers)
-        devices.filter(session=None, reservation=None).update(reservation=reservation)
+        free = devices.filter(session=None, reservation=None)
+        if free.update(reservation=reservation) != len(numbers):
+            raise errors.StaleState(f"a {kind} promised on node {reservation.node_id} is taken")
     for kind, amount in amounts.items():
         reservation.drawn[kind] = reservation.drawn.get(kind, 0) + amount
     reservation.save(update_fields=["drawn"])
@@ -60,10 +60,14 @@ def draw_freed(node_id: int, session: models.Session) -> None:
     for reservation in waiting:
         reservation.waits_for.remove(session)
         missing = {k: a - reservation.drawn.get(k, 0) for k, a in reservation.slots.items()}
-        free = _free(node_id)
-        amounts = {k: min(a, free.get(k, 0)) for k, a in missing.items()}
-        amounts = {k: a for k, a in amounts.items() if a > 0}
-        _draw(reservation, amounts, _free_indices(node_id, amounts))
+        _draw_free(reservation, missing)
+
+
+def _draw_free(reservation: models.Reservation, wanted: dict[str, int]) -> None:
+    free = _free(reservation.node_id)
+    amounts = {kind: min(amount, free.get(kind, 0)) for kind, amount in wanted.items()}
+    amounts = {kind: amount for kind, amount in amounts.items() if amount > 0}
+    _draw(reservation, amounts, _free_indices(reservation.node_id, amounts))
 
 
 def _free(node_id: int) -> dict[str, int]:
@@ -91,13 +95,17 @@ def consume(reservation: models.Reservation) -> None:
 
 
 def restore(session: models.Session) -> None:
-    """Reserve again what a failed start gives back, with the time that is left; call after the release."""
+    """
+    Reserve again what a failed start gives back, with the time that is left; call after the release.
+
+    What somebody else was promised of it meanwhile is theirs.
+    """
     reservation = models.Reservation.objects.filter(session=session, is_consumed=True).first()
     if reservation is None:
         return
     amounts, reservation.drawn, reservation.is_consumed = reservation.drawn, {}, False
     reservation.save(update_fields=["is_consumed"])
-    _draw(reservation, amounts, _free_indices(reservation.node_id, amounts))
+    _draw_free(reservation, amounts)
 
 
 def end(work: unit.Work, reservation: models.Reservation, kind: Kind, cause: str = "") -> None:
@@ -128,7 +136,6 @@ def finish_used(work: unit.Work, session: models.Session) -> None:
     if reservation is None:
         return
     victims = models.Victim.objects.filter(decision=reservation.decision)
-    counts = victims.aggregate(all=Count("pk"), settled=Count("fate"))
     stopped = victims.filter(fate__fate__in=("stopped", "finished", "lost")).count()
-    kind = Kind.USED if stopped == counts["all"] else Kind.PARTLY
-    end(work, reservation, kind)
+    kind = Kind.USED if stopped == victims.count() else Kind.PARTLY if stopped else Kind.WITHDRAWN
+    end(work, reservation, kind, "" if kind == Kind.USED else "no longer needed")

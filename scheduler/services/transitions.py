@@ -111,6 +111,10 @@ def _columns(work: unit.Work, session: models.Session, trigger: T) -> dict[str, 
         columns["times_preempted"] = session.times_preempted + 1
     if after in (S.RUNNING, S.PENDING, S.TERMINATED) or trigger in _SUSPENDED:
         columns |= {"stop_goal": "", "end_result": ""}
+    if after in (S.RUNNING, S.PENDING):
+        columns["result_reason"] = ""
+    if trigger == T.ASKED_UNDONE:
+        columns["is_held"] = False
     return columns
 
 

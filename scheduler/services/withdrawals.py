@@ -3,6 +3,7 @@ Taking a preemption back, per victim, while it can be (DESIGN 5.5).
 
 A warned victim is asked back from its agent, whose journal decides the race with the kill. A suspended one needs
 nothing: with its preemptor's reservation gone the next round resumes it. Once the kill has begun nothing is undone.
+Every function expects the sessions that ``locks.bound_to`` names, and their nodes, to be locked.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from scheduler import models
-from scheduler.core import states
+from scheduler.core import decisions, states
+from scheduler.selectors import snapshot
 from scheduler.services import orders, reservations
 from scheduler.services import work as unit
 
@@ -23,6 +25,8 @@ def withdraw_victims(
     """
     Ask the agents of a decision's victims for their stops back.
 
+    A suspended session that gives up its process is left out: its slots are gone, so it cannot run on.
+
     Args:
         only: session ids; None = every victim of the decision.
 
@@ -30,41 +34,54 @@ def withdraw_victims(
         The number of victims whose stop was asked back.
     """
     victims = models.Victim.objects.filter(decision=decision, fate=None, session__state=S.PREEMPTED)
+    victims = victims.exclude(action=decisions.Action.REQUEUE_SUSPENDED.value)
     if only is not None:
         victims = victims.filter(session__in=only)
     count = 0
     for victim in victims.select_related("session", "session__group").order_by("session_id"):
         if orders.withdraw(work, victim.session):
             work.tell("session.withdraw_asked", session=victim.session, decision=decision, cause=cause)
+            _end_waits_for(work, victim)
             count += 1
     return count
 
 
+def _end_waits_for(work: unit.Work, victim: models.Victim) -> None:
+    """End what others were promised of a victim that goes on: without back-off, for it is nobody's fault."""
+    waiting = models.Reservation.objects.filter(waits_for=victim.session_id, is_consumed=False)
+    for pk in list(waiting.exclude(decision=victim.decision_id).order_by("pk").values_list("pk", flat=True)):
+        kept = models.Reservation.objects.select_related("decision").filter(pk=pk).first()
+        if kept is not None:
+            end_reservation(work, kept, cause="its victim goes on")
+
+
 def holder_gone(work: unit.Work, session: models.Session, *, cause: str) -> None:
-    """End what was reserved for a session that ended, was held or edited, and take back what can be."""
+    """End what was reserved for a session that ended or was held, and take back what can be."""
     kept = models.Reservation.objects.filter(session=session).select_related("decision").first()
-    if kept is None:
-        return
-    decision = kept.decision
-    nothing_lost = not _has_lost(decision)
-    kind = reservations.Kind.WITHDRAWN if nothing_lost else reservations.Kind.WASTED
-    reservations.end(work, kept, kind, cause)
-    if decision.kind == models.Decision.Kind.PREEMPT:
-        withdraw_victims(work, decision, cause=cause)
+    if kept is not None:
+        end_reservation(work, kept, cause=cause)
 
 
-def _has_lost(decision: models.Decision) -> bool:
-    """Say whether a victim of the decision has already lost work that cannot be given back."""
-    ended = models.Victim.objects.filter(decision=decision, fate__isnull=False)
-    return ended.exclude(mode="suspend").exists()
+def holder_edited(work: unit.Work, session: models.Session) -> None:
+    """End what was reserved for a session that a person changed, unless it is starting on it already."""
+    kept = models.Reservation.objects.filter(session=session, is_consumed=False).select_related("decision")
+    for reservation in kept:
+        end_reservation(work, reservation, cause="preemptor edited")
 
 
 def end_reservation(work: unit.Work, kept: models.Reservation, *, cause: str) -> None:
-    """End a reservation for a reason of its node or victims: what was lost is wasted, the rest is taken back."""
+    """End a reservation: what was lost for it is wasted, the rest is taken back."""
     decision = kept.decision
-    kind = reservations.Kind.WASTED if _has_lost(decision) else reservations.Kind.WITHDRAWN
+    kind = reservations.Kind.WASTED if has_lost(decision) else reservations.Kind.WITHDRAWN
     reservations.end(work, kept, kind, cause)
     withdraw_victims(work, decision, cause=cause)
+
+
+def has_lost(decision: models.Decision) -> bool:
+    """Say whether a victim of the decision has already lost work that cannot be given back."""
+    stopped = models.Victim.objects.filter(decision=decision, fate__fate=models.VictimFate.Fate.STOPPED)
+    stopped = stopped.exclude(action=decisions.Action.CANCEL_DISPATCH.value)
+    return stopped.exclude(mode="suspend").exists()
 
 
 def switched_off(work: unit.Work, group: models.ResourceGroup) -> int:
@@ -74,17 +91,16 @@ def switched_off(work: unit.Work, group: models.ResourceGroup) -> int:
     Returns:
         The number of decisions withdrawn. One whose kill has begun stands.
     """
-    count = 0
-    kept_rows = models.Reservation.objects.filter(node__group=group, is_consumed=False).select_related(
-        "decision"
+    kept_rows = models.Reservation.objects.filter(
+        node__group=group, is_consumed=False, decision__kind=models.Decision.Kind.PREEMPT
     )
-    for kept in kept_rows.order_by("node_id", "pk"):
-        if kept.decision.kind != models.Decision.Kind.PREEMPT or _has_lost(kept.decision):
-            continue
-        decision = kept.decision
-        reservations.end(work, kept, reservations.Kind.WITHDRAWN, "switched off")
-        withdraw_victims(work, decision, cause="switched off")
-        count += 1
+    begun = snapshot.kill_begun(kept_rows.values_list("decision_id", flat=True), now=work.now)
+    count = 0
+    for pk in list(kept_rows.order_by("node_id", "pk").values_list("pk", flat=True)):
+        kept = models.Reservation.objects.select_related("decision").filter(pk=pk).first()
+        if kept is not None and kept.decision_id not in begun:
+            end_reservation(work, kept, cause="switched off")
+            count += 1
     return count
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from scheduler import models
 from scheduler.selectors import consistency
-from scheduler.services import actors, rounds, submission
+from scheduler.services import actors, reports, rounds, submission
 from tests import agent_double, model_factories
 
 
@@ -49,6 +50,29 @@ class Cluster:
         assert session.state == "running"
         return session
 
+    def join(self, name: str = "n2", **capacity: int) -> agent_double.AgentDouble:
+        """Add a node with its agent; capacity in milli-cores and the like, default that of the first."""
+        node = model_factories.a_node(name, group=self.group, capacity=capacity or {"cpu": 4000})
+        return agent_double.AgentDouble(node)
+
+    def contest(self, **low: Any) -> tuple[models.Session, models.Session]:
+        """Run a session that fills the node and let one of its owner, ranked higher, preempt it."""
+        victim = self.run(self.alice, **{"cpu": "4", "job_priority": 1, **low})
+        preemptor = self.submit(self.alice, cpu="4", job_priority=20)
+        self.round()
+        return victim, preemptor
+
+    def pair(self, owner: models.User, **wanted: Any) -> tuple[models.Session, agent_double.AgentDouble]:
+        """Run a session on two nodes; returns it with the agent of the second."""
+        other = self.join()
+        session = self.submit(owner, node_count=2, **{"cpu": "4", **wanted})
+        self.round()
+        self.agent.starts(session)
+        other.starts(session)
+        session.refresh_from_db()
+        assert session.state == "running"
+        return session, other
+
     def slot(self, kind: str = "cpu") -> tuple[int, int]:
         """Return (allocated, reserved) of the node."""
         row = models.NodeSlot.objects.get(node=self.node, kind=kind)
@@ -79,6 +103,29 @@ def clean_at_the_end(db: None) -> Iterator[None]:
     """Recount everything after each test: no service may leave the ledgers wrong."""
     yield
     assert consistency.findings() == []
+
+
+@pytest.fixture
+def refused(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
+    """Return a reader of the lines of the security log so far."""
+    caplog.set_level(logging.WARNING, "xce.security")
+    return lambda: [record.getMessage() for record in caplog.records if record.name == "xce.security"]
+
+
+def deliver(text: str) -> None:
+    """Deliver an envelope, again or late."""
+    reports.receive(text)
+
+
+def fate_of(session: models.Session) -> str:
+    """Return what became of a session's last turn as a victim."""
+    return models.VictimFate.objects.filter(victim__session=session).latest("pk").fate
+
+
+def outcome_of(session: models.Session) -> str:
+    """Return how the last decision for a session turned out, with its cause."""
+    outcome = models.Outcome.objects.filter(decision__session=session).latest("pk")
+    return f"{outcome.kind}: {outcome.cause}" if outcome.cause else outcome.kind
 
 
 def state_of(session: models.Session) -> str:

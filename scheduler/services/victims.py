@@ -1,0 +1,43 @@
+"""What became of a session as the victim of a decision: written once, whichever way it went."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler import models
+from scheduler.services import withdrawals
+from scheduler.services import work as unit
+
+Fate = models.VictimFate.Fate
+
+
+def open_decision(session: models.Session) -> models.Decision | None:
+    """Return the decision whose victim the session is now."""
+    victim = models.Victim.objects.filter(session=session, fate=None).select_related("decision").last()
+    return victim.decision if victim else None
+
+
+def close(
+    work: unit.Work, session: models.Session, fate: Fate, evidence: dict[str, Any] | None = None
+) -> bool:
+    """Write the fate of a session that is a victim now. Returns whether it was one."""
+    is_victim = False
+    for victim in models.Victim.objects.filter(session=session, fate=None):
+        models.VictimFate.objects.create(victim=victim, fate=fate, evidence=evidence or {}, at=work.now)
+        is_victim = True
+    return is_victim
+
+
+def close_withdrawn(work: unit.Work, session: models.Session) -> None:
+    """Write that a victim runs on: nothing was taken from it, so no edge stays either."""
+    decision = open_decision(session)
+    if decision is not None:
+        close(work, session, Fate.WITHDRAWN)
+        models.PreemptionEdge.objects.filter(decision=decision, loser=session).delete()
+
+
+def end_reservation(work: unit.Work, decision: models.Decision | None, *, cause: str) -> None:
+    """End what a decision had reserved, when one of its victims cannot be had; a start on it goes on."""
+    kept = models.Reservation.objects.filter(decision=decision, is_consumed=False).first()
+    if decision is not None and kept is not None:
+        withdrawals.end_reservation(work, kept, cause=cause)
