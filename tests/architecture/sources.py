@@ -32,8 +32,13 @@ def functions(path: pathlib.Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef
     return [node for node in ast.walk(parse(path)) if isinstance(node, kinds)]
 
 
-def imports(path: pathlib.Path) -> Iterator[str]:
-    """Yield the absolute names of all that a module imports, at any depth; `a.b` for `from a import b`."""
+@functools.cache
+def imports(path: pathlib.Path) -> tuple[str, ...]:
+    """Return the absolute names of all that a module imports, at any depth; `a.b` for `from a import b`."""
+    return tuple(_imports(path))
+
+
+def _imports(path: pathlib.Path) -> Iterator[str]:
     for node in ast.walk(parse(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
