@@ -41,7 +41,7 @@ class Filters:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Row:
-    """One session in a list; ``name``, ``owner``, ``verdict`` and ``nodes`` are empty where they may not be seen."""
+    """One session in a list; what may not be seen is empty, ``priority`` None."""
 
     id: uuid.UUID
     sight: permissions.Sight
@@ -53,7 +53,7 @@ class Row:
     state: str
     result: str
     verdict: str
-    priority: int
+    priority: int | None
     slots: Mapping[str, int]
     submitted_at: datetime.datetime
     since_s: int
@@ -122,7 +122,7 @@ def _row(session: models.Session, seen: tuple[models.User, permissions.Sight, da
         state=session.state,
         result=session.result,
         verdict=verdicts.line(session) if sees_all else "",
-        priority=session.priority,
+        priority=session.priority if sees_all else None,
         slots=session.slots,
         submitted_at=session.submitted_at,
         since_s=max(0, int((now - session.state_since).total_seconds())),

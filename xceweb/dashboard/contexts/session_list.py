@@ -12,6 +12,7 @@ from scheduler import models
 from scheduler.core import states
 from scheduler.selectors import permissions, sessions, slot_kinds
 from xceweb.common import marks
+from xceweb.dashboard.contexts import words
 
 
 def load(viewer: models.User, filters: sessions.Filters, *, number: int) -> dict[str, Any]:
@@ -31,7 +32,9 @@ def row(item: sessions.Row, known: dict[str, slot_kinds.Kind]) -> dict[str, Any]
     """Return one row of the table."""
     values = {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
     address = urls.reverse("dashboard:session-detail", args=[item.id])
-    return {**values, "url": address if item.name else "", "slots": slot_kinds.amounts(item.slots, known)}
+    shown = {"url": address if item.name else "", "slots": slot_kinds.amounts(item.slots, known)}
+    priority = words.NOTHING if item.priority is None else item.priority
+    return {**values, **shown, "priority": priority}
 
 
 def _filters(viewer: models.User, filters: sessions.Filters, page: sessions.Page) -> dict[str, Any]:

@@ -1,0 +1,106 @@
+"""Events in words: complete for those who may see, without identities for the others."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from typing import Any
+
+import pytest
+
+from scheduler.selectors import event_log, event_texts, permissions
+from scheduler.services import transitions
+
+Sight = permissions.Sight
+NOW = datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC)
+SECRETS = ("secret-name", "secret-node", "secret-person", "secret-reason", "7")
+
+
+def entry(type_: str, **changes: Any) -> event_log.Entry:
+    """Return an event of a session on a node by a person, full of what others may not read."""
+    values: dict[str, Any] = {field.name: None for field in dataclasses.fields(event_log.Entry)}
+    values |= {"number": 1, "type": type_, "at": NOW, "group_id": 1, "group": "gpu", "session_id": 2}
+    values |= {"session": "id", "session_name": "secret-name", "queue": "normal", "node": "secret-node"}
+    values |= {"actor_id": 3, "actor_name": "secret-person", "changed": ["priority"]}
+    data = {"reason": "secret-reason", "exit_code": 7, "result": "failure", "cause": "secret-reason"}
+    return event_log.Entry(**{**values, "data": data, **changes})
+
+
+TYPES = sorted(
+    {*transitions.EVENTS.values(), "session.submitted", "session.waits", "session.held", "session.changed"}
+    | {"decision.preempt", "decision.shadow", "decision.wait", "decision.outcome", "session.unheard_of"}
+)
+
+
+@pytest.mark.parametrize("type_", TYPES)
+def test_a_summary_has_no_identity(type_: str) -> None:
+    """Whatever the event: queue and what happened."""
+    text = event_texts.text(entry(type_), Sight.SUMMARY)
+
+    assert text.startswith("A session in **normal** ")
+    assert [secret for secret in SECRETS if secret in text] == []
+
+
+@pytest.mark.parametrize("type_", TYPES)
+def test_every_event_has_words(type_: str) -> None:
+    """Also one that this version does not know."""
+    text = event_texts.text(entry(type_), Sight.FULL)
+
+    assert text.startswith("**secret-name** ")
+    assert "_" not in text
+    assert "." not in text.removeprefix("**secret-name** ")
+
+
+@pytest.mark.parametrize(
+    ("type_", "changes", "text"),
+    [
+        ("session.started", {}, "**secret-name** runs on **secret-node**"),
+        ("session.started", {"data": {"is_resume": True}}, "**secret-name** resumed on **secret-node**"),
+        ("session.ended", {}, "**secret-name** failed with exit code **7**"),
+        ("session.ended", {"data": {"result": "success"}}, "**secret-name** finished"),
+        ("session.waits", {"data": {"reason": "held"}}, "**secret-name** waits: held"),
+        ("session.held", {}, "**secret-name** is held by **secret-person**"),
+        ("session.held", {"actor_id": None}, "**secret-name** is held"),
+        (
+            "decision.preempt",
+            {"data": {"victims": 2}},
+            "**secret-name** gets room by stopping **2** sessions on **secret-node**",
+        ),
+    ],
+)
+def test_those_who_may_see_read_the_facts(type_: str, changes: dict[str, Any], text: str) -> None:
+    """Node, person, numbers."""
+    assert event_texts.text(entry(type_, **changes), Sight.OPERATIONS) == text
+
+
+def test_a_switch_says_its_position() -> None:
+    """And who set it."""
+    changed = entry(
+        "group.policy_changed",
+        session_id=None,
+        node=None,
+        changed=["preemption_state"],
+        data={"after": {"preemption_state": "on"}},
+    )
+
+    assert (
+        event_texts.text(changed, Sight.OPERATIONS)
+        == "Group **gpu** has preemption **on**, set by **secret-person**"
+    )
+
+
+def test_nodes_and_queues_are_named() -> None:
+    """Their events have no session."""
+    node = entry("node.state_changed", session_id=None, actor_id=None, data={"state": "draining"})
+    queue = entry("queue.changed", session_id=None, node=None, data={"queue": "urgent"})
+
+    assert event_texts.text(node, Sight.OPERATIONS) == "Node **secret-node** is **draining**"
+    assert event_texts.text(queue, Sight.OPERATIONS) == "Queue **urgent** has new rules"
+
+
+def test_a_name_cannot_turn_bold_off() -> None:
+    """Asterisks of a name are not markup."""
+    assert (
+        event_texts.text(entry("session.submitted", session_name="a**b"), Sight.FULL)
+        == "**ab** was submitted"
+    )
