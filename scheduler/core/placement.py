@@ -27,6 +27,8 @@ def could_ever_hold(session: entities.Session, node: entities.Node) -> bool:
 
 def shape(session: entities.Session) -> tuple[object, ...]:
     """Return a key: pending sessions with the same key fit in the same places."""
+    if not session.labels:
+        return session.request, (), session.node_count
     labels = tuple(sorted((label, tuple(sorted(accepted))) for label, accepted in session.labels.items()))
     return session.request, labels, session.node_count
 

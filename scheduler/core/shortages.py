@@ -40,7 +40,8 @@ def note(ctx: context.Context, session: entities.Session, node: entities.Node) -
 
 def shape(session: entities.Session) -> tuple[object, ...]:
     """Return a key: sessions with the same key find the same nodes and the same shortage."""
-    return *placement.shape(session), tuple(sorted(session.backoff.items()))
+    backoff = tuple(sorted(session.backoff.items())) if session.backoff else ()
+    return *placement.shape(session), backoff
 
 
 def spots(ctx: context.Context, session: entities.Session) -> tuple[Spot, ...]:
