@@ -64,7 +64,9 @@ def generator(seed, number):
 
 def _rest(until, *, done, state):
     """Wait for the next piece; obey a stop that was asked for since the last rest."""
-    if signal.sigtimedwait({signal.SIGTERM}, max(0, until - time.monotonic())) is not None:
+    caught = signal.sigtimedwait({signal.SIGTERM}, max(0, until - time.monotonic()))
+    # CPython answers with an uninitialised struct when the wait was cut short by a stop that outlasted it.
+    if caught is not None and caught.si_signo == signal.SIGTERM:
         save(done, state)
         print(f"checkpoint at step {done}", flush=True)
         _die()

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import threading
 
 import pytest
 
@@ -70,6 +71,7 @@ def test_a_program_that_is_stopped_and_continued_keeps_its_counter(start):
     until(process, "step 2/40")
     process.send_signal(signal.SIGSTOP)
     os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+    threading.Event().wait(0.3)  # the stop outlasts the rest between two steps: that is the case tested
     process.send_signal(signal.SIGCONT)
     rest = until(process, "step 5/40")
 
