@@ -10,9 +10,6 @@ from django.test import Client
 
 from scheduler import models
 from tests import model_factories, worlds
-from xceweb.dashboard import submit_form
-from xceweb.dashboard.contexts import submit
-from xceweb.dashboard.views import submit as views
 
 ClientOf = Callable[[str], Client]
 FORM = {
@@ -204,15 +201,3 @@ def test_a_dry_run_writes_nothing(world: worlds.World, client_of: ClientOf) -> N
 
     after = (models.Session.objects.count(), models.Event.objects.count(), models.Round.objects.count())
     assert after == before
-
-
-def test_importances_stay_within_the_cap() -> None:
-    """Equal ones are shown once."""
-    assert [tier["value"] for tier in submit_form.tiers(100, 10)] == [5, 10, 100]
-    assert [tier["value"] for tier in submit_form.tiers(5, 10)] == [5]
-
-
-def test_the_form_keeps_a_refusal_without_fields_at_its_top() -> None:
-    """A refusal always has a place where it is read."""
-    assert submit.refused(None, {"name": ["Missing."]})["note"] == "name: Missing."
-    assert views.session_dry_run.__doc__

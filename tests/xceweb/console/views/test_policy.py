@@ -233,9 +233,3 @@ def test_operators_preview_and_do_not_change(world: worlds.World, client_of: Cli
 
     assert 'id="preview"' in client.get(ADDRESS).content.decode()
     assert "policy-confirm" not in preview(client, world.group)
-
-
-def test_each_rule_has_a_field_with_its_words() -> None:
-    """A new rule needs its texts in the same change."""
-    assert {*policy_form.TEXTS, "preemption_state"} == set(policy_form.RULES)
-    assert set(policy_form.FIRST) <= set(policy_form.TEXTS)

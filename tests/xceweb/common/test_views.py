@@ -1,0 +1,64 @@
+"""Health, help and error pages."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test import Client, RequestFactory
+
+from scheduler.core import decisions
+from tests import model_factories
+from xceweb.common import reasons, views
+
+
+def test_alive_asks_nothing(client: Client) -> None:
+    """Not even the database."""
+    assert client.get("/livez").json() == {"status": "alive"}
+
+
+@pytest.mark.django_db
+def test_ready_means_migrated(client: Client) -> None:
+    """And the database answers."""
+    assert client.get("/readyz").json() == {"status": "ready"}
+
+
+@pytest.mark.django_db
+def test_a_database_that_is_behind_is_not_ready(client: Client) -> None:
+    """The answer says what to do."""
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'scheduler'")
+
+    answer = client.get("/readyz")
+
+    assert (answer.status_code, "migrate" in answer.json()["detail"]) == (503, True)
+
+
+@pytest.mark.django_db
+def test_what_is_not_there_and_what_is_hidden_look_alike(client: Client) -> None:
+    """The same page for both."""
+    client.force_login(model_factories.a_user())
+
+    missing = client.get("/groups/nowhere/")
+    unknown = client.get("/no/such/address/")
+
+    assert (missing.status_code, unknown.status_code) == (404, 404)
+    assert b"or it is not yours to see" in missing.content
+    assert b"or it is not yours to see" in unknown.content
+
+
+def test_an_old_form_is_answered_with_the_way_on() -> None:
+    """Not with a bare status."""
+    request = RequestFactory().post("/")
+    request.user = model_factories.models.User()
+
+    answer = views.csrf_failure(request)
+
+    assert (answer.status_code, b"reload the page" in answer.content) == (403, True)
+
+
+def test_the_glossary_has_every_code_once() -> None:
+    """Each is a permalink."""
+    found = [reason["code"] for part in reasons.parts() for reason in part["reasons"]]
+
+    assert {*decisions.PendReason, *decisions.Verdict} <= set(found)
+    assert all(reason["meaning"] for part in reasons.parts() for reason in part["reasons"])

@@ -1,0 +1,133 @@
+"""The policy tab's context: rules, history, conflict, preview in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler import models
+from scheduler.selectors import policies, preview
+from tests import model_factories, worlds
+from xceweb.console import policy_form
+from xceweb.console.contexts import policy, policy_preview
+
+
+def a_form(group: models.ResourceGroup, **changes: Any) -> policy_form.PolicyForm:
+    """Return a sent form with changes to the rules in force."""
+    current = policies.current(group)
+    values = {k: v for k, v in policy_form.values(current).items() if v is not None and v is not False}
+    form = policy_form.PolicyForm(current, {**values, "version": current.version, "reason": "r", **changes})
+    assert form.is_valid(), form.errors
+    return form
+
+
+def test_changed_rules_are_marked(world: worlds.World) -> None:
+    """Against the version in force."""
+    found = policy.load(world.people["manager"], world.group, a_form(world.group, grace_period=11))
+
+    rules = {rule["field"].name: rule["is_changed"] for rule in [*found["rules"], *found["more_rules"]]}
+    assert [name for name, is_changed in rules.items() if is_changed] == ["grace_period"]
+
+
+def test_only_the_version_in_force_can_be_undone(world: worlds.World) -> None:
+    """And the first one never."""
+    model_factories.a_policy_version(world.group, grace_period=11)
+    model_factories.a_policy_version(world.group, grace_period=12)
+
+    found = policy.load(world.people["manager"], world.group, a_form(world.group))
+
+    assert [bool(row["undo_url"]) for row in found["history"]] == [True, False, False]
+
+
+def test_a_conflict_tells_three_values_and_keeps_ones_own(world: worlds.World) -> None:
+    """Where both changed the same rule it is marked."""
+    form = a_form(world.group, grace_period=11, suspend_grace=5)
+    model_factories.a_policy_version(world.group, by=world.people["administrator"], grace_period=12)
+
+    found = policy.conflicting(world.people["manager"], world.group, form)
+
+    rows = {row["label"]: row for row in found["conflict"]["rows"]}
+    assert (rows["Grace"]["before"], rows["Grace"]["theirs"], rows["Grace"]["mine"]) == ("10", "12", "11")
+    assert (rows["Grace"]["is_conflict"], rows["Grace before a suspend"]["is_conflict"]) == (True, False)
+    assert (found["form"]["grace_period"].value(), found["form"]["suspend_grace"].value()) == (12, 5)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "every kind"), ([], "nothing"), (["cpu", "mem"], "cpu, mem")],
+)
+def test_released_kinds_are_read_and_written_alike(world: worlds.World, value: Any, text: str) -> None:
+    """Empty is every kind, ``nothing`` is none."""
+    row = model_factories.a_policy_version(world.group, suspend_releases=value)
+
+    assert policy_form.text("suspend_releases", value) == text
+    assert a_form(world.group).rules()["suspend_releases"] == value
+    assert row.suspend_releases == value
+
+
+def a_preview(stops: int, mode: str = "suspend") -> preview.Preview:
+    """Return a preview with so many stops."""
+    session = models.Session(pk=1, owner=models.User(pk=1), queue=models.Queue(slug="q"), slots={})
+    victim = preview.PreviewVictim(
+        session=session,
+        preemptor=session,
+        axis="owner",
+        own_value=1,
+        preemptor_value=2,
+        node="n",
+        slots={},
+        ran_s=60,
+        action="kill",
+        mode=mode,
+    )
+    start = preview.PreviewStart(session, "n", 30)
+    now = model_factories.ago(0)
+    return preview.Preview(1, now, [victim] * stops, [start] if stops else [], {"not-lower": 2})
+
+
+@pytest.mark.parametrize(
+    ("was", "state", "stops", "label"),
+    [
+        ("off", "on", 2, "Turn on and stop 2 sessions"),
+        ("on", "on", 1, "Save and stop 1 session"),
+        ("off", "on", 0, "Turn on"),
+        ("on", "off", 3, "Turn off"),
+        ("off", "shadow", 3, "Switch to shadow"),
+        ("off", "off", 0, "Save the policy"),
+    ],
+)
+def test_the_button_says_what_it_does(
+    world: worlds.World, was: str, state: str, stops: int, label: str
+) -> None:
+    """Verb, object and count."""
+    model_factories.a_policy_version(world.group, preemption_state=was)
+    form = a_form(world.group, preemption_state=state)
+
+    found = policy_preview.load(world.people["manager"], form, a_preview(stops))
+
+    assert found["confirm_label"] == label
+    assert found["stops"] == (stops if state == "on" else 0)
+
+
+def test_dangerous_settings_are_warned_of(world: worlds.World) -> None:
+    """A suspend keeps memory; a termination is for good."""
+    suspend = policy_preview.load(world.people["manager"], a_form(world.group), a_preview(0))
+    careful = a_form(world.group, suspend_releases="cpu")
+    ends = a_form(world.group, preemption_mode="terminate")
+
+    assert "keeps its memory" in suspend["warnings"][0]
+    assert policy_preview.load(world.people["manager"], careful, a_preview(0))["warnings"] == []
+    assert (
+        "do not start again"
+        in policy_preview.load(world.people["manager"], ends, a_preview(0))["warnings"][0]
+    )
+
+
+def test_protection_is_counted_by_reason(world: worlds.World) -> None:
+    """With a link to what it means."""
+    found = policy_preview.load(world.people["manager"], a_form(world.group), a_preview(1, "terminate"))
+
+    assert found["protected"][0]["count"] == 2
+    assert found["protected"][0]["help_url"] == "/help/reasons/#not-lower"
+    assert found["figures"][2]["value"] == "1 min"

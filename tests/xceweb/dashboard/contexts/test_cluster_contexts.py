@@ -1,0 +1,221 @@
+"""Overview, groups, queues, nodes and decisions in words and rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from scheduler import models
+from scheduler.selectors import capacity, decisions, sessions, slot_kinds
+from scheduler.selectors import nodes as node_selector
+from tests import decision_factories, model_factories, worlds
+from xceweb.dashboard.contexts import capacity as capacity_context
+from xceweb.dashboard.contexts import (
+    decision_list,
+    decision_page,
+    group_page,
+    node_pages,
+    overview,
+    queue_rows,
+    session_list,
+)
+
+
+def test_the_headline_says_how_many_wait_and_why(world: worlds.World) -> None:
+    """And leads to them; nothing when nothing waits."""
+    found = overview.headline(world.people["viewer"])
+
+    assert found is not None
+    assert found["sentence"] == "**1** session waits in **gpu**: **not enough free**."
+    assert found["link"]["url"] == "/sessions/?state=pending&group=gpu"
+    assert overview.headline(world.people["outsider"]) is None
+
+
+def test_each_part_of_the_overview_comes_alone(world: worlds.World) -> None:
+    """A fragment does not pay for the whole page."""
+    viewer = world.people["owner"]
+
+    assert set(overview.load(viewer, "states")) == {"states"}
+    assert set(overview.load(viewer, "")) >= {"headline", "capacity", "states", "mine", "events", "notices"}
+
+
+def test_notices_name_what_is_unwell(world: worlds.World) -> None:
+    """With the reason that somebody gave."""
+    models.Node.objects.filter(pk=world.node.pk).update(state="down", state_reason="fan broken")
+    model_factories.a_policy_version(world.group, starting=False, reason="maintenance")
+
+    titles = {notice["title"]: notice["text"] for notice in overview.notices(world.people["viewer"])}
+
+    assert titles == {"gpu-1 is down": "fan broken", "gpu is stopped": "maintenance"}
+
+
+def test_capacity_is_said_in_words_too(world: worlds.World) -> None:
+    """For those who do not see the bar."""
+    uses = node_selector.uses(world.people["viewer"], group=world.group)
+
+    rows = capacity_context.kinds(uses, slot_kinds.load())
+
+    assert [str(row["kind"]) for row in rows] == ["cuda.device", "cpu", "mem"]
+    assert rows[1]["label"] == "cpu: 1 allocated, 7 free of 8 cores"
+    assert capacity_context.summary(uses) == "1 node, 4 GPUs"
+
+
+@pytest.mark.parametrize(
+    ("capacities", "text"),
+    [
+        ([{"cuda.device": 4}, {"cuda.device": 4}], "2 nodes, 4 GPUs each"),
+        ([{"cuda.device": 4}, {"cpu": 1}], "2 nodes"),
+        ([{"cpu": 1}], "1 node"),
+        ([], "0 nodes"),
+    ],
+)
+def test_nodes_are_summed_up_in_a_few_words(capacities: list[dict[str, int]], text: str) -> None:
+    """Equal ones say what each has."""
+    uses = [
+        capacity.NodeUse(models.Node(), {k: capacity.SlotUse(capacity=n) for k, n in one.items()}, {})
+        for one in capacities
+    ]
+
+    assert capacity_context.summary(uses) == text
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        ({"preemption_state": "off"}, "**off**: nobody"),
+        ({"preemption_state": "shadow"}, "**Shadow**: nobody is stopped"),
+        ({"preemption_mode": "reschedule", "preemption_scope": "owner"}, "same owner's sessions"),
+        ({"preemption_mode": "terminate", "preemption_scope": "queue"}, "**end**"),
+    ],
+)
+def test_rules_are_one_sentence(world: worlds.World, rules: dict[str, Any], words: str) -> None:
+    """For people who do not know the fields."""
+    assert words in group_page.sentence(model_factories.a_policy_version(world.group, **rules))
+
+
+def test_a_groups_page_has_its_parts(world: worlds.World) -> None:
+    """Reasons, nodes, queues, last preemptions."""
+    found = group_page.load(world.people["viewer"], world.group)
+
+    assert [row["label"] for row in found["pending"]] == ["Not enough free"]
+    assert [node["name"] for node in found["nodes"]] == ["gpu-1"]
+    assert [queue["name"] for queue in found["queues"]] == ["background", "normal", "urgent"]
+    assert [row["number"] for row in found["decisions"]] == [world.decision.pk]
+
+
+def test_a_queue_without_a_default_leaves_it_to_the_owner(world: worlds.World) -> None:
+    """One with a default shows the number."""
+    models.Queue.objects.filter(slug="urgent").update(default_priority=40)
+
+    rows = {row["name"]: row["default_priority"] for row in queue_rows.load(world.people["viewer"])}
+
+    assert (rows["urgent"], rows["normal"]) == (40, "owner's default")
+
+
+def test_nodes_say_what_fits_now(world: worlds.World) -> None:
+    """The largest request, on one node."""
+    model_factories.a_node("gpu-2", group=world.group, state="draining", state_reason="new fan")
+
+    group = node_pages.by_group(world.people["viewer"])["groups"][0]
+
+    assert group["largest"] == "4 GPUs, 7 cores, 31 GiB"
+    assert [(node["name"], node["note"]) for node in group["nodes"]] == [("gpu-1", ""), ("gpu-2", "new fan")]
+
+
+def test_one_node_shows_its_sessions_as_far_as_visible(world: worlds.World) -> None:
+    """Others without a name and without devices."""
+    own = node_pages.one(world.people["owner"], world.node)["sessions"]
+    other = node_pages.one(world.people["viewer"], world.node)["sessions"]
+
+    assert {row["label"] for row in own} == {"low-work", "high-work"}
+    assert {row["label"] for row in other} == {"Another session"}
+
+
+def test_a_private_session_is_not_on_an_operators_node(world: worlds.World) -> None:
+    """It does not exist for him."""
+    models.Session.objects.filter(pk=world.running.pk).update(is_private=True)
+
+    labels = [row["label"] for row in node_pages.one(world.people["operator"], world.node)["sessions"]]
+
+    assert labels == ["low-work"]
+
+
+def test_what_the_host_cannot_enforce_is_said(world: worlds.World) -> None:
+    """As its agent reported."""
+    models.AgentStatus.objects.create(node=world.node, facts={"not_enforced": ["memory", "devices"]})
+    node = node_selector.require(world.people["owner"], "gpu-1")
+
+    assert (
+        "cannot enforce: memory, devices" in node_pages.one(world.people["owner"], node)["node"]["enforced"]
+    )
+
+
+def test_drain_is_offered_to_operators(world: worlds.World) -> None:
+    """And its opposite when it is drained."""
+    actions = node_pages.one(world.people["operator"], world.node)["actions"]
+    world.node.state = "draining"
+    opposite = node_pages.one(world.people["operator"], world.node)["actions"]
+
+    assert [action["label"] for action in actions + opposite] == ["Drain", "Make ready"]
+    assert node_pages.one(world.people["viewer"], world.node)["actions"] == []
+
+
+def test_the_history_shows_both_sides_as_far_as_visible(world: worlds.World) -> None:
+    """Values for everybody, names for those who may."""
+    rows = {
+        who: decision_list.load(world.people[who], decisions.Filters(), number=1)["decisions"][0]
+        for who in ("owner", "viewer")
+    }
+
+    assert rows["owner"]["preemptor"]["label"] == "high-work"
+    assert rows["viewer"]["preemptor"]["label"] == "Another session"
+    assert rows["viewer"]["victims"] == [
+        {"label": "Another session", "url": "", "is_mine": False, "value": 5}
+    ]
+
+
+def test_a_shadow_decision_says_that_nothing_was_stopped(world: worlds.World) -> None:
+    """And how often it came up."""
+    shadow = decision_factories.a_preemption(world.running, [world.victim], node=world.node, kind="shadow")
+    models.ShadowCount.objects.create(decision=shadow, key="k", count=3, last_at=timezone.now())
+    row = decisions.require(world.people["owner"], shadow.public_id)
+
+    found = decision_page.load(world.people["owner"], row)
+
+    assert "would have been stopped" in found["decision"]["sentence"]
+    assert "**3 times**" in found["decision"]["note"]
+    assert (found["decision"]["outcome"], found["outcome_sentence"]) == ("shadow", "")
+
+
+def test_a_closed_decision_is_told_in_the_past(world: worlds.World) -> None:
+    """With what became of it."""
+    models.Outcome.objects.create(decision=world.decision, kind="used", at=timezone.now())
+    row = decisions.require(world.people["owner"], world.decision.public_id)
+
+    found = decision_page.load(world.people["owner"], row)
+
+    assert "session was stopped" in found["decision"]["sentence"].replace("**", "")
+    assert "started on it" in found["outcome_sentence"]
+    assert [step["what"] for step in found["steps"]][-1] == "low-work is suspended"
+
+
+def test_filters_stay_in_the_addresses_of_pages(world: worlds.World) -> None:
+    """Defaults are left out."""
+    filters = sessions.Filters(state="pending", q="a b")
+
+    assert session_list.url(filters, page=2) == "/sessions/?q=a+b&state=pending&page=2"
+    assert session_list.url(sessions.Filters(), page=1) == "/sessions/"
+
+
+def test_the_pager_knows_its_ends(world: worlds.World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No way before the first, none after the last."""
+    monkeypatch.setattr(sessions, "PAGE", 2)
+    viewer = world.people["owner"]
+
+    first = session_list.load(viewer, sessions.Filters(), number=1)["pager"]
+    last = session_list.load(viewer, sessions.Filters(), number=2)["pager"]
+
+    assert (first["previous_url"], first["next_url"]) == ("", "/sessions/?page=2")
+    assert (last["first"], last["last"], last["next_url"]) == (3, 3, "")
