@@ -109,8 +109,10 @@ class Committer:
 
     def _touched(self) -> set[int]:
         touched = {d.session_id for d in self._dispatches}
+        holders = {r.id: r.session_id for r in self.loaded.snapshot.reservations}
         for preempt in self._preempts:
             touched |= {preempt.preempting_jobid, *preempt.victim_jobids, *preempt.releasing_ids}
+            touched |= {holders[preempt.takes_over]} if preempt.takes_over in holders else set()
         for pend in self._pends:
             if pend.wait:
                 touched |= {pend.session_id, *pend.wait.releasing_ids}
@@ -191,7 +193,7 @@ class Committer:
     ) -> None:
         if dispatch.reservation_id == kept.pk:
             reservations.consume(kept)
-            withdrawals.withdraw_victims(self.work, kept.decision, cause="no longer needed")
+            withdrawals.not_needed(self.work, kept)
         else:
             commit_preemption.placed_elsewhere(self.work, kept)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 
-from scheduler import models
+from scheduler import errors, models
 from scheduler.core import decisions, entities, states
 from scheduler.services import orders, recording, reservations, transitions, withdrawals
 from scheduler.services import work as unit
@@ -31,10 +31,11 @@ def write(
     decision = recording.decision_row(
         work, preempt, preemptor, record=record, kind=models.Decision.Kind.PREEMPT
     )
-    if preempt.takes_over is not None:
-        _take_over(work, preempt.takes_over, preempt, decision)
-    longest = max(order.grace_s for order in preempt.victims)
+    longest = max((order.grace_s for order in preempt.victims), default=0)
     deadline = work.now + datetime.timedelta(seconds=longest + policy.in_flight_timeout)
+    if preempt.takes_over is not None:
+        taken = _take_over(work, preempt.takes_over, preempt, decision)
+        deadline = deadline if preempt.victims else taken
     reservations.create(decision, preempt, deadline=deadline)
     work.tell(
         "decision.preempt",
@@ -101,10 +102,19 @@ def _stop(
 
 def _take_over(
     work: unit.Work, reservation_id: int, preempt: decisions.Preempt, decision: models.Decision
-) -> None:
-    holder = models.Reservation.objects.filter(pk=reservation_id).first()
+) -> datetime.datetime:
+    """
+    End the reservation of a holder in favour of one that may preempt it.
+
+    Returns:
+        Its deadline, which stays in force unless a victim is added.
+
+    Raises:
+        StaleState: it is gone, or its holder is starting on it.
+    """
+    holder = models.Reservation.objects.filter(pk=reservation_id, is_consumed=False).first()
     if holder is None:
-        return
+        raise errors.StaleState("the reservation to be taken over is gone")
     models.PreemptionEdge.objects.create(
         decision=decision, winner_id=decision.session_id, loser_id=holder.session_id
     )
@@ -113,6 +123,7 @@ def _take_over(
     old = holder.decision
     reservations.end(work, holder, reservations.Kind.TRANSFERRED, "taken over")
     withdrawals.withdraw_victims(work, old, only=superfluous, cause="no longer needed")
+    return holder.deadline
 
 
 def write_wait(
@@ -130,8 +141,4 @@ def write_wait(
 
 def placed_elsewhere(work: unit.Work, kept: models.Reservation) -> None:
     """End the reservation of a session that starts on other room, and take back what can be taken back."""
-    decision = kept.decision
-    is_wait = decision.kind == models.Decision.Kind.WAIT
-    reservations.end(work, kept, reservations.Kind.WITHDRAWN, "placed elsewhere")
-    if not is_wait:
-        withdrawals.withdraw_victims(work, decision, cause="placed elsewhere")
+    withdrawals.give_up(work, kept, reservations.Kind.WITHDRAWN, cause="placed elsewhere")

@@ -16,7 +16,7 @@ from django.db.models import DurationField, ExpressionWrapper, F
 
 from scheduler import clock, errors, models
 from scheduler.core import entities, states
-from scheduler.services import actors, commands, control, locks, reservations, transitions, withdrawals
+from scheduler.services import actors, commands, control, locks, transitions, withdrawals
 from scheduler.services import work as unit
 
 S = states.SessionState
@@ -75,9 +75,7 @@ def expire_reservations() -> None:
             if kept is None:
                 continue
             _back_off(work, session, kept.node_id)
-            decision = kept.decision
-            reservations.end(work, kept, reservations.Kind.WASTED, "timed out")
-            withdrawals.withdraw_victims(work, decision, cause="timed out")
+            withdrawals.give_up(work, kept, models.Outcome.Kind.WASTED, cause="timed out")
 
 
 def _back_off(work: unit.Work, session: models.Session, node_id: int) -> None:

@@ -179,7 +179,7 @@ def output_tail(node: models.Node, report: messages.OutputTail) -> None:
     """Keep the last lines of an attempt's output; an older report than the one kept changes nothing."""
     rows = models.Run.objects.filter(
         session__public_id=report.session, epoch__lte=report.epoch, node_names__contains=[node.name]
-    )
+    ).filter(session__epoch__gte=report.epoch)
     run = rows.order_by("-epoch").first()
     if run is None:
         return

@@ -71,10 +71,35 @@ def holder_edited(work: unit.Work, session: models.Session) -> None:
 
 def end_reservation(work: unit.Work, kept: models.Reservation, *, cause: str) -> None:
     """End a reservation: what was lost for it is wasted, the rest is taken back."""
-    decision = kept.decision
-    kind = reservations.Kind.WASTED if has_lost(decision) else reservations.Kind.WITHDRAWN
+    kind = reservations.Kind.WASTED if has_lost(kept.decision) else reservations.Kind.WITHDRAWN
+    give_up(work, kept, kind, cause=cause)
+
+
+def give_up(work: unit.Work, kept: models.Reservation, kind: models.Outcome.Kind, *, cause: str) -> None:
+    """End a reservation with a given outcome, and take back every stop that nobody needs any more."""
+    promised = list(kept.waits_for.values_list("pk", flat=True))
     reservations.end(work, kept, kind, cause)
-    withdraw_victims(work, decision, cause=cause)
+    withdraw_victims(work, kept.decision, cause=cause)
+    _withdraw_taken_over(work, promised, cause=cause)
+
+
+def not_needed(work: unit.Work, kept: models.Reservation) -> None:
+    """Take back the stops that a reservation still waits for: its session starts without them."""
+    promised = list(kept.waits_for.values_list("pk", flat=True))
+    withdraw_victims(work, kept.decision, cause="no longer needed")
+    _withdraw_taken_over(work, promised, cause="no longer needed")
+
+
+def _withdraw_taken_over(work: unit.Work, promised: list[int], *, cause: str) -> None:
+    """Take back stops whose decision was transferred: only the reservation that took it over knew of them."""
+    victims = models.Victim.objects.filter(
+        session__in=promised,
+        fate=None,
+        decision__reservation=None,
+        decision__outcome__kind=models.Outcome.Kind.TRANSFERRED,
+    )
+    for victim in victims.select_related("decision").order_by("session_id"):
+        withdraw_victims(work, victim.decision, cause=cause, only=[victim.session_id])
 
 
 def has_lost(decision: models.Decision) -> bool:

@@ -1,0 +1,175 @@
+"""Races between a stop, its withdrawal and its proof; stops that fail; output."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from scheduler import models
+from scheduler.protocol import fields, messages
+from scheduler.services import actors, control
+from tests.scheduler.services import conftest, staging
+
+
+@pytest.fixture
+def cluster(make_cluster):
+    return make_cluster(**staging.RULES)
+
+
+def _withdrawing(cluster):
+    """A victim whose stop is asked back, with what its agent would say of the stop."""
+    session, preemptor = cluster.contest()
+    stop = cluster.agent._about(cluster.agent._open(session, messages.StopCommand))
+    control.cancel_session(actors.of_user(cluster.alice), preemptor)
+    return session, messages.Stopped(**stop, **staging.STOPPED)
+
+
+def test_a_proof_that_crosses_the_withdrawal_frees_nothing_until_the_agent_has_answered(cluster):
+    session, proof = _withdrawing(cluster)
+
+    cluster.agent.send(proof)
+    assert conftest.state_of(session) == "preempted"
+    assert cluster.slot() == (4000, 0)
+    cluster.agent.withdraws(session)
+
+    assert conftest.state_of(session) == "running"
+    assert cluster.slot() == (4000, 0)
+
+
+def test_a_withdrawal_refused_because_it_is_suspended_proves_the_suspend(cluster):
+    session, proof = _withdrawing(cluster)
+    cluster.agent.send(proof)
+
+    cluster.agent.answers(
+        session, messages.WithdrawCommand, messages.WithdrawRefused, reason=fields.WithdrawRefusal.SUSPENDED
+    )
+
+    assert conftest.state_of(session) == "suspended"
+    assert conftest.fate_of(session) == "stopped"
+    assert cluster.slot() == (0, 0)
+
+
+def test_once_the_kill_has_begun_nothing_is_undone(make_cluster):
+    cluster = make_cluster(preemption_state="on", preemption_mode="reschedule")
+    session, _ = _withdrawing(cluster)
+    stop = models.AgentCommand.objects.get(kind="stop")
+
+    cluster.agent.answers(
+        session, messages.WithdrawCommand, messages.WithdrawRefused, reason=fields.WithdrawRefusal.KILL_BEGUN
+    )
+    assert conftest.state_of(session) == "preempted"
+    cluster.agent.ends(
+        session, None, command_id=str(stop.command_id), after_warning=True, cause="killed", signal=9
+    )
+
+    session.refresh_from_db()
+    assert (session.state, session.attempt) == ("pending", 2)
+    assert conftest.fate_of(session) == "stopped"
+
+
+def test_a_proof_of_a_suspend_is_no_answer_to_a_kill(make_cluster):
+    cluster = make_cluster(preemption_state="on", preemption_mode="terminate")
+    session, _ = cluster.contest()
+
+    cluster.agent.suspends(session)
+
+    assert conftest.state_of(session) == "preempted"
+    assert cluster.slot() == (4000, 0)
+    cluster.agent.ends(session, None, signal=9, after_warning=True, cause="killed")
+
+
+def test_a_proof_of_an_earlier_stop_does_not_prove_the_next(cluster):
+    session, proof = _withdrawing(cluster)
+    cluster.agent.withdraws(session)
+    cluster.submit(cluster.alice, cpu="4", job_priority=30)
+    cluster.round()
+
+    cluster.agent.send(proof)
+
+    assert conftest.state_of(session) == "preempted"
+    assert cluster.slot() == (4000, 0)
+
+
+def test_a_stop_that_fails_takes_back_the_other_victims_of_its_decision(cluster):
+    lows = [cluster.run(cluster.alice, cpu="2", job_priority=1) for _ in range(2)]
+    high = cluster.submit(cluster.alice, cpu="4", job_priority=20)
+    cluster.round()
+
+    cluster.agent.fails_to_stop(lows[0])
+    cluster.agent.withdraws(lows[1])
+
+    assert [conftest.state_of(low) for low in lows] == ["running", "running"]
+    assert [conftest.fate_of(low) for low in lows] == ["stop-failed", "withdrawn"]
+    assert conftest.outcome_of(high) == "withdrawn: a stop failed"
+
+
+def test_one_whose_stop_failed_is_not_suspended_again_before_its_next_start(cluster):
+    session, _ = cluster.contest()
+    cluster.agent.fails_to_stop(session)
+
+    cluster.round()
+
+    assert conftest.state_of(session) == "running"
+    assert models.Session.objects.get(pk=session.pk).stop_failed_since_start
+
+
+def test_a_persons_suspend_that_fails_leaves_no_hold_behind(cluster):
+    session = cluster.run(cluster.alice)
+    control.suspend_session(actors.of_user(cluster.alice), session)
+
+    cluster.agent.fails_to_stop(session)
+
+    session.refresh_from_db()
+    assert (session.state, session.is_held) == ("running", False)
+
+
+def test_the_fifth_failed_start_holds_and_takes_back_what_was_reserved(cluster):
+    low, high = cluster.contest()
+    cluster.agent.suspends(low)
+
+    for _ in range(5):
+        cluster.round()
+        cluster.agent.fails_to_start(high)
+
+    high.refresh_from_db()
+    assert (high.state, high.is_held) == ("pending", True)
+    assert conftest.outcome_of(high) == "withdrawn: held after failed starts"
+    assert cluster.slot() == (0, 0)
+
+
+def test_the_last_lines_are_kept_and_an_older_report_does_not_replace_them(cluster):
+    session = cluster.run(cluster.alice)
+    tail = messages.OutputTail(
+        session=str(session.public_id), epoch=1, tail="two\n\x00", size=5, truncated=False
+    )
+
+    cluster.agent.send(tail)
+    cluster.agent.send(dataclasses.replace(tail, tail="one\n", size=4))
+
+    kept = models.SessionOutput.objects.get()
+    assert (kept.tail, kept.size) == ("two\n\ufffd", 5)
+
+
+def test_output_of_a_session_of_another_node_is_not_kept(cluster):
+    session = cluster.run(cluster.alice)
+    other = cluster.join()
+
+    other.send(
+        messages.OutputTail(session=str(session.public_id), epoch=1, tail="x", size=9, truncated=False)
+    )
+
+    assert not models.SessionOutput.objects.exists()
+
+
+def test_a_page_of_output_that_nobody_waits_for_changes_nothing(cluster):
+    session = cluster.run(cluster.alice)
+    before = staging.picture()
+
+    cluster.agent.send(
+        messages.OutputPage(
+            session=str(session.public_id), epoch=1, offset=0, data="x", size=1, eof=True, next_offset=1
+        )
+    )
+
+    assert staging.picture() == before
