@@ -12,7 +12,8 @@ import datetime
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from django.db.models import F, Q, QuerySet
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import F, OuterRef, Q, QuerySet
 
 from scheduler import models
 from scheduler.selectors import permissions
@@ -33,6 +34,9 @@ _COLUMNS = {
     "slots": F("session__slots"),
     "node": F("node__name"),
     "decision": F("decision__public_id"),
+    "victim_ids": ArraySubquery(
+        models.Victim.objects.filter(decision=OuterRef("decision")).order_by("position").values("session_id")
+    ),
     "actor_id": F("actor_id"),
     "actor_name": F("actor_name"),
     "changed": F("changed"),
@@ -59,6 +63,7 @@ class Entry:
     slots: Mapping[str, int] | None
     node: str | None
     decision: str | None
+    victim_ids: list[int]  #: sessions that the decision stops: its outcome is their business, too
     actor_id: int | None
     actor_name: str
     changed: list[str]

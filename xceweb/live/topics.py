@@ -58,7 +58,7 @@ def matcher(viewer: models.User, topic: str) -> Callable[[event_log.Entry], bool
         return lambda entry: entry.group_id == found.pk
     if session and _is_uuid(session[1]):
         row = permissions.require_session(viewer, session[1])
-        return lambda entry: entry.session_id == row.pk
+        return lambda entry: entry.session_id == row.pk or row.pk in entry.victim_ids
     raise BadTopic
 
 

@@ -19,3 +19,8 @@ document.body.addEventListener("htmx:beforeSwap", () => {
 });
 document.body.addEventListener("htmx:afterSettle", settle);
 settle();
+
+// The buttons beside the page follow the state, but never while somebody answers a question of one of them.
+document.body.addEventListener("htmx:oobBeforeSwap", (event) => {
+  if (event.detail.target.querySelector("dialog[open]")) event.detail.shouldSwap = false;
+});

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from scheduler.core import explain
+from scheduler.core import decisions, explain
 from scheduler.selectors import explanations, slot_kinds
 from xceweb.dashboard.contexts import words
 
@@ -24,18 +24,28 @@ def row(
     """Return one candidate: who (as far as visible), the verdict in words, queue, value, size."""
     other = others.get(int(view["session_id"]))
     icon, css = words.verdict_icon(view["verdict"])
-    verdict, _, fact = explain.verdict_text(view["verdict"], view["facts"], axis=axis).partition(": ")
+    verdict, fact = _worded(view, axis)
     return {
         **words.shown(other),
         "icon": icon,
         "css": css,
         "is_selected": view["verdict"] == "selected",
-        "verdict": verdict[:1].upper() + verdict[1:],
+        "verdict": verdict,
         "fact": words.bold(fact),
         "queue": other.session.queue.slug if other else words.NOTHING,
         "value": value(view, other, axis),
         "slots": slot_kinds.amounts(other.session.slots, kinds) if other else {},
     }
+
+
+def _worded(view: Mapping[str, Any], axis: str) -> tuple[str, str]:
+    """Return a verdict in a word or two, and the sentence behind it where that says more."""
+    short = str(view["verdict"]).replace("-", " ").capitalize()
+    if view["verdict"] == decisions.Verdict.SELECTED:
+        return "Stopped", ""
+    whole = explain.verdict_text(view["verdict"], view["facts"], axis=axis)
+    fact = whole.partition(": ")[2] or whole
+    return short, "" if fact.capitalize() == short else fact
 
 
 def value(view: Mapping[str, Any], other: explanations.Other | None, axis: str) -> object:

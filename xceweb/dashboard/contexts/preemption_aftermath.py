@@ -86,12 +86,13 @@ def lost(seen: session_seen.Seen, victim: models.Victim) -> dict[str, Any]:
     ran = wording.duration(ran_s * wording.MICROSECONDS)
     figures = [{"value": ran, "unit": "", "label": "run since its last start", "tone": tone}]
     devices = seen.session.slots.get("cuda.device", 0)
-    if devices:
+    if ran_s * devices >= _LEAST_DEVICE_S:
         hours = f"{ran_s * devices // 36 / 100:.2f}"
         figures.append({"value": hours, "unit": "GPU hours", "label": "used in that time", "tone": tone})
     return {"figures": figures, "note": kept or _LOST_NOTE}
 
 
+_LEAST_DEVICE_S = 36  # a hundredth of a GPU hour
 _LOST_NOTE = "What it had not saved by the time of the stop is lost."
 
 

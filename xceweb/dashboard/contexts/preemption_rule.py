@@ -70,6 +70,10 @@ def _warning(victim: models.Victim) -> str:
     return f"signal **{victim.signal}**, then **{victim.grace_s} s** until the stop"
 
 
+def _steps(record: dict[str, Any]) -> str:
+    return f" in **{words.count(record['search_steps'], 'step')}**" if record["search_steps"] else ""
+
+
 def proof(decision: models.Decision) -> dict[str, Any]:
     """Return where the whole record is, and what it was decided from."""
     record = decision.record
@@ -78,10 +82,7 @@ def proof(decision: models.Decision) -> dict[str, Any]:
         words.count(len(record["candidates"]), "candidate"),
     )
     looked = f"{nodes} and {found}"
-    text = (
-        f"Round **{decision.round.number}** weighed {looked} in **{record['search_steps']}** steps; the record keeps "
-        "every number above."
-    )
+    text = f"Round **{decision.round.number}** weighed {looked}{_steps(record)}; the record keeps every number above."
     return {
         "sentence": text,
         "decision_number": decision.pk,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.utils import timezone
-
 from scheduler.core import states
 from scheduler.selectors import explanations
 from xceweb.common import wording
@@ -70,7 +68,7 @@ def _sentence(seen: session_seen.Seen) -> str:
             f"It is being {'resumed' if row.is_resume else 'started'}{where}; the node has not answered yet."
         )
     if row.state == _S.RUNNING.value:
-        return f"It runs{where} since **{_age(row.started_at)}**{_made_room(seen)}."
+        return f"It runs{where}{_since(row)}{_made_room(seen)}."
     if row.state == _S.SUSPENDED.value:
         return _suspended(row, where)
     if row.state == _S.TERMINATED.value:
@@ -89,10 +87,8 @@ def _where(seen: session_seen.Seen) -> str:
     return f" on **{names}**" if names else ""
 
 
-def _age(moment: Any) -> str:
-    if moment is None:
-        return "a moment"
-    return wording.duration(max(0, wording.as_microseconds(timezone.now() - moment)) // 1_000_000 * 1_000_000)
+def _since(row: Any) -> str:
+    return f" since **{row.started_at:%H:%M:%S} UTC**" if row.started_at else ""
 
 
 def _made_room(seen: session_seen.Seen) -> str:

@@ -9,7 +9,7 @@ from django import urls
 
 from scheduler import models
 from scheduler.core import decisions, explain
-from scheduler.selectors import explanations, permissions, slot_kinds, verdicts
+from scheduler.selectors import capacity, explanations, permissions, slot_kinds, verdicts
 from xceweb.common import wording
 from xceweb.dashboard.contexts import candidates, session_seen, words
 
@@ -88,12 +88,24 @@ def _short(
     nearest = min(
         views, key=lambda view: (len(view["short"]), sorted(view["short"].items()), view["node_id"])
     )
+    cells = _cells(seen, [view["node_id"] for view in views])
     main = next(iter(slot_kinds.amounts({k: asked[k] for k in seen.kinds if k in asked}, seen.kinds)), None)
     return {
         "kinds": [_kind(name, views, (asked, nearest), seen.kinds) for name in seen.kinds if name in asked],
-        "nodes": [_node(view, names, main, seen.kinds) for view in sorted(views, key=_nearness)],
+        "nodes": [
+            {**_node(view, names, main, seen.kinds), "cells": cells.get(view["node_id"], [])}
+            for view in sorted(views, key=_nearness)
+        ],
         "strip_label": "Devices",
     }
+
+
+def _cells(seen: session_seen.Seen, node_ids: list[int]) -> dict[int, list[str]]:
+    """Return the devices of the nodes as they are now, where the session asks for devices."""
+    if "cuda.device" not in seen.session.slots:
+        return {}
+    uses = capacity.of_nodes(models.Node.objects.filter(pk__in=node_ids), viewer=seen.viewer)
+    return {use.node.pk: use.cells.get("cuda.device", []) for use in uses}
 
 
 def _nearness(view: Mapping[str, Any]) -> tuple[int, int]:
@@ -128,7 +140,6 @@ def _node(
     return {
         "name": name,
         "url": urls.reverse("dashboard:node-detail", args=[name]) if view["node_id"] in names else "",
-        "cells": [],
         "free": wording.amount(view["free"].get(main.name, 0), main) if main else words.NOTHING,
         "short": wording.slots(slot_kinds.amounts(view["short"], kinds)),
         "others": f"{wording.slots(slot_kinds.amounts(others, kinds))} short" if others else "enough",

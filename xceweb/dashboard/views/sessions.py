@@ -37,11 +37,11 @@ def session_detail(request: http.HttpRequest, public_id: uuid.UUID, tab: str = "
     """Show one session: why it is as it is, or another tab."""
     if tab and tab not in TABS:
         raise http.Http404("no such tab")
-    part = pages.part_of(request, ("session_live", "live", "output"))
+    part = pages.part_of(request, ("live", "output"))
     session = permissions.require_session(request.user, public_id)
     context = session_page.load(session_seen.look(request.user, session), tab)
     if part == "live":
-        return shortcuts.render(request, "dashboard/_session_live.html", context)
+        return shortcuts.render(request, "dashboard/_session_refresh.html", context)
     crumbs = [("Sessions", urls.reverse("dashboard:session-list")), (context["session"]["name"], "")]
     return pages.render(request, "dashboard/session_detail.html", context, section="sessions", crumbs=crumbs)
 

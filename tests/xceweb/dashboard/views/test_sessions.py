@@ -201,6 +201,16 @@ def test_every_state_has_its_sentence(world: worlds.World, client_of: ClientOf, 
     assert session.name in text
 
 
+def test_the_live_part_renews_the_buttons_beside_it(world: worlds.World, client_of: ClientOf) -> None:
+    """They depend on the state; the column comes along out of band."""
+    text = read(client_of("owner"), page_of(world.running) + "?part=live")
+
+    assert 'id="session-live"' in text
+    assert 'id="session-aside"' in text
+    assert 'hx-swap-oob="true"' in text
+    assert "Suspend it" in text
+
+
 def test_an_unknown_tab_and_an_unknown_part_are_not_there(world: worlds.World, client_of: ClientOf) -> None:
     """Nothing else is rendered for a guessed address."""
     client = client_of("owner")
