@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pathlib
 import urllib.parse
 from collections.abc import Callable, Iterator
 
@@ -93,3 +94,12 @@ def outsider(stack: stacks.Stack) -> str:
     )
     assert made.returncode == 0, made.stderr
     return password
+
+
+@pytest.fixture(scope="session")
+def screens(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """The directory that the pictures go into."""
+    named = os.environ.get("XCE_SCREENS")
+    directory = pathlib.Path(named) if named else tmp_path_factory.mktemp("screens")
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory

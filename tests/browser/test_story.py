@@ -17,6 +17,7 @@ from tests.system import stack as stacks
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 expect = sync_api.expect
+WIDE = {"width": 1440, "height": 900}
 
 
 def _switch(admin: people.Person, group: str, state: str, reason: str) -> None:
@@ -70,8 +71,10 @@ def _counter(page: sync_api.Page) -> int:
     return int(steps[-1]) if steps else 0
 
 
-def test_suspend_on_the_owner_axis_is_seen_explained_and_undone(stack, log_in, outsider, switched_off_after):
-    admin, alice, bob = log_in("admin"), log_in("alice"), log_in("bob")
+def test_suspend_on_the_owner_axis_is_seen_explained_and_undone(
+    stack, log_in, outsider, screens, switched_off_after
+):
+    admin, alice, bob = log_in("admin"), log_in("alice", viewport=WIDE), log_in("bob")
     low_pages = [_run_low(alice, f"low-{i}", group="gpu", queue="normal", gpus="4", rank="1") for i in (1, 2)]
     waiting = alice.submit("hello", group="gpu", queue="normal", gpus="4", rank="20")
     expect(people.state_on(alice.page)).to_have_text("Pending", timeout=people.SOON_MS)
@@ -108,6 +111,10 @@ def test_suspend_on_the_owner_axis_is_seen_explained_and_undone(stack, log_in, o
     assert processes
     assert set(processes.values()) == {"T"}
     stood_at = _counter(victim)
+
+    for theme in ("light", "dark"):
+        victim.emulate_media(color_scheme=theme)
+        victim.screenshot(path=screens / f"why-preempted-1440-{theme}.png", full_page=True)
 
     # Bob sees state, size, queue and times; an outsider sees nothing.
     bob.page.goto(victim.url)
