@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler import clock, models
-from scheduler.core import decisions, entities, preview, resources
+from scheduler.core import decisions, entities, preview, resources, states
 from scheduler.core import snapshot as core_snapshot
 from scheduler.selectors import session_rows
 from scheduler.selectors import snapshot as snapshots
@@ -83,13 +83,28 @@ def dry_run(viewer: models.User, request: submission.SubmitRequest) -> DryRun:
     state = models.GroupRounds.objects.get(group=checked.group)
     return DryRun(
         answer=answer,
-        variants=[] if answer.outcome == "starts" else list(_variants(loaded, session, checked)),
+        variants=[]
+        if answer.outcome == "starts"
+        else list(_variants(loaded, session, cap=checked.columns["priority_cap"])),
         group=checked.group,
         queue=checked.queue,
         columns=checked.columns,
         round_number=state.last_number,
         at=clock.from_micros(loaded.snapshot.now),
     )
+
+
+def sooner(session: models.Session) -> list[Variant]:
+    """
+    Return what would become of a waiting session now if it asked for less, or for a higher priority.
+
+    Internal: the caller has asked for the sight of the session. Empty when it does not wait.
+    """
+    loaded = snapshots.load_snapshot(session.group)
+    own = next((one for one in loaded.snapshot.sessions if one.id == session.pk), None)
+    if own is None or own.state is not states.SessionState.PENDING:
+        return []
+    return list(_variants(loaded, own, cap=session.priority_cap))
 
 
 def _hypothetical(checked: submission.Checked, view: core_snapshot.Snapshot) -> entities.Session:
@@ -101,8 +116,8 @@ def _hypothetical(checked: submission.Checked, view: core_snapshot.Snapshot) -> 
         submitted_at=clock.from_micros(view.now),
         **checked.columns,
     )
-    states = [_dependency(kind, other) for kind, other in checked.dependencies]
-    return dataclasses.replace(session_rows.session_value(row, []), dependency=_worst(states))
+    found = [_dependency(kind, other) for kind, other in checked.dependencies]
+    return dataclasses.replace(session_rows.session_value(row, []), dependency=_worst(found))
 
 
 def _dependency(kind: str, other: models.Session) -> entities.DependencyState:
@@ -112,9 +127,9 @@ def _dependency(kind: str, other: models.Session) -> entities.DependencyState:
     return entities.DependencyState.MET if is_met else entities.DependencyState.IMPOSSIBLE
 
 
-def _worst(states: list[entities.DependencyState]) -> entities.DependencyState:
+def _worst(found: list[entities.DependencyState]) -> entities.DependencyState:
     order = (entities.DependencyState.IMPOSSIBLE, entities.DependencyState.WAITING)
-    return next((state for state in order if state in states), entities.DependencyState.MET)
+    return next((state for state in order if state in found), entities.DependencyState.MET)
 
 
 def _ask(loaded: snapshots.Loaded, session: entities.Session) -> Answer:
@@ -122,7 +137,8 @@ def _ask(loaded: snapshots.Loaded, session: entities.Session) -> Answer:
     owners = view.owners
     if session.owner_id not in {owner.id for owner in owners}:
         owners = (*owners, *snapshots.owners({session.owner_id}))
-    asked = dataclasses.replace(view, sessions=(*view.sessions, session), owners=owners)
+    others = tuple(one for one in view.sessions if one.id != session.id)
+    asked = dataclasses.replace(view, sessions=(*others, session), owners=owners)
     found = [one for one in preview.collect(asked) if _is_about(one, session.id)]
     return _answer(found, loaded.names)
 
@@ -146,9 +162,7 @@ def _answer(found: list[decisions.Decision], names: Mapping[int, str]) -> Answer
     return Answer(outcome, (), 0, "", core_snapshot.to_plain(pend))
 
 
-def _variants(
-    loaded: snapshots.Loaded, session: entities.Session, checked: submission.Checked
-) -> Iterator[Variant]:
+def _variants(loaded: snapshots.Loaded, session: entities.Session, *, cap: int) -> Iterator[Variant]:
     """Try at most three cheaper or more urgent requests, those first that change least."""
     request = session.request.as_dict()
     for kind in ("cuda.device", "cpu"):
@@ -157,6 +171,5 @@ def _variants(
         if smaller and (kind != "cpu" or "cuda.device" not in request):
             slots = resources.ResourceVector({**request, kind: smaller})
             yield Variant(kind, smaller, _ask(loaded, dataclasses.replace(session, request=slots)))
-    cap = checked.columns["priority_cap"]
     if cap > session.priority:
         yield Variant("priority", cap, _ask(loaded, dataclasses.replace(session, priority=cap)))

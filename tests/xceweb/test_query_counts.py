@@ -15,7 +15,7 @@ from tests import decision_factories, model_factories, worlds
 MOST: dict[str, tuple[int, Callable[[worlds.World], str]]] = {
     "overview": (32, lambda world: urls.reverse("dashboard:overview")),
     "session list": (15, lambda world: urls.reverse("dashboard:session-list")),
-    "waiting": (16, lambda world: urls.reverse("dashboard:session-detail", args=[world.waiting.public_id])),
+    "waiting": (38, lambda world: urls.reverse("dashboard:session-detail", args=[world.waiting.public_id])),
     "victim": (19, lambda world: urls.reverse("dashboard:session-detail", args=[world.victim.public_id])),
     "queues": (12, lambda world: urls.reverse("dashboard:queue-list")),
     "nodes": (12, lambda world: urls.reverse("dashboard:node-list")),

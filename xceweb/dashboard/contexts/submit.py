@@ -11,8 +11,6 @@ from xceweb.common import wording
 from xceweb.dashboard import submit_form
 from xceweb.dashboard.contexts import words
 
-_VALUES = {"priority": "priority"}
-
 
 def load(viewer: models.User, form: submit_form.SubmitForm, *, token: str) -> dict[str, Any]:
     """Return the context of ``dashboard/session_submit.html``."""
@@ -39,9 +37,7 @@ def answer(found: dry_run.DryRun, kinds: dict[str, slot_kinds.Kind]) -> dict[str
         "at": found.at,
         "round": found.round_number,
         "facts": _facts(found, kinds),
-        "suggestions": [
-            _suggestion(one, kinds) for one in found.variants if one.answer.outcome in ("starts", "stops")
-        ],
+        "suggestions": [variants.line(one, kinds) for one in found.variants if variants.helps(one)],
         "commands": [],
     }
 
@@ -93,18 +89,6 @@ def _may_be_stopped(found: dry_run.DryRun) -> str:
         return "only by your own higher sessions"
     names = ", ".join(found.queue.preempted_by.values_list("slug", flat=True))
     return f"by your own higher sessions and by {names}" if names else "only by your own higher sessions"
-
-
-def _suggestion(one: dry_run.Variant, kinds: dict[str, slot_kinds.Kind]) -> dict[str, Any]:
-    if one.change in _VALUES:
-        label = f"With {_VALUES[one.change]} {one.value}"
-    else:
-        label = f"With {wording.quantity(one.value, slot_kinds.of(one.change, kinds))}"
-    where = ", ".join(one.answer.nodes)
-    fact = f"starts now on {where}"
-    if one.answer.outcome == "stops":
-        fact = f"starts on {where} after stopping {words.count(one.answer.victims, 'session')}"
-    return {"label": label, "fact": fact}
 
 
 def incomplete() -> dict[str, Any]:
