@@ -69,7 +69,7 @@ def undone(work: unit.Work, session: models.Session, *, reason: str, facts: dict
     transitions.transition_session(
         work, session, T.DISPATCH_UNDONE, reason=reason, columns=columns, facts=facts
     )
-    models.Run.objects.filter(session=session, attempt=session.attempt, started_at=None).delete()
+    models.Run.objects.filter(session=session, attempt=session.attempt).delete()
     if columns.get("is_held"):
         withdrawals.holder_gone(work, session, cause="held after failed starts")
         work.tell("session.held", session=session, changed=("is_held",), reason=reason, tries=failures)

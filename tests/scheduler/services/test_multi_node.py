@@ -97,6 +97,21 @@ def test_a_start_that_fails_on_one_node_frees_when_the_other_has_ended(make_clus
     assert _allocated() == 0
 
 
+def test_what_ran_on_one_node_of_an_undone_dispatch_does_not_keep_it_from_the_next(make_cluster):
+    cluster = make_cluster()
+    other = cluster.join()
+    session = cluster.submit(cluster.alice, node_count=2, cpu="4")
+    cluster.round()
+    start = cluster.agent._about(cluster.agent._open(session, messages.StartCommand))
+    other.ends(session, 0)
+    cluster.agent.send(messages.StartFailed(**start, error="no such program"))
+    assert conftest.state_of(session) == "pending"
+
+    cluster.round()
+
+    assert conftest.state_of(session) == "scheduled"
+
+
 def test_a_start_that_fails_before_the_other_began_is_undone_by_its_answer(make_cluster):
     cluster = make_cluster()
     other = cluster.join()

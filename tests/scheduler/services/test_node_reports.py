@@ -190,7 +190,7 @@ def test_a_hello_of_an_earlier_boot_says_nothing_of_now(make_cluster):
     assert models.AgentStatus.objects.get().boot == "boot-2"
 
 
-def test_p17_a_shifted_clock_of_an_agent_plays_no_part(make_cluster):
+def test_a_shifted_clock_of_an_agent_plays_no_part(make_cluster):
     cluster = make_cluster()
     session = cluster.submit(cluster.alice)
     cluster.round()
