@@ -9,7 +9,7 @@ from scheduler.core import explain
 from scheduler.selectors import dry_run, slot_kinds
 from xceweb.common import wording
 from xceweb.dashboard import submit_form
-from xceweb.dashboard.contexts import words
+from xceweb.dashboard.contexts import variants, words
 
 
 def load(viewer: models.User, form: submit_form.SubmitForm, *, token: str) -> dict[str, Any]:
