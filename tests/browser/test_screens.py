@@ -50,7 +50,7 @@ def _violations(person: people.Person, path: str, picture: pathlib.Path) -> list
     assert answer is not None
     assert answer.status == 200
     sync_api.expect(page.locator("main h1, main h2").first).to_be_visible()
-    page.screenshot(path=picture, full_page=True)
+    page.screenshot(path=picture, full_page=True, caret="initial")
     overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     texts = [f"{each['id']}: {each['help']}" for each in axe.Axe().run(page).response["violations"]]
     return texts + ([f"{overflow} px wider than the window"] if overflow > 0 else [])

@@ -114,7 +114,7 @@ def test_suspend_on_the_owner_axis_is_seen_explained_and_undone(
 
     for theme in ("light", "dark"):
         victim.emulate_media(color_scheme=theme)
-        victim.screenshot(path=screens / f"why-preempted-1440-{theme}.png", full_page=True)
+        victim.screenshot(path=screens / f"why-preempted-1440-{theme}.png", full_page=True, caret="initial")
 
     # Bob sees state, size, queue and times; an outsider sees nothing.
     bob.page.goto(victim.url)
