@@ -11,6 +11,8 @@ from scheduler.core import errors as core_errors
 from scheduler.services import faults, priorities, session_requests
 
 _SCRIPT_LIMIT = 65_536
+_ARGUMENT_LIMIT = 4_096
+_WORKDIR_LIMIT = 1_024
 _INT4 = 2**31 - 1
 
 
@@ -23,7 +25,7 @@ def columns(request: session_requests.SubmitRequest, found: faults.Faults) -> di
             "exit_0_after_warning", request.exit_0_after_warning, ["finished", "checkpointed"], found
         ),
         "environment": _environment(request.environment, found),
-        "workdir": request.workdir,
+        "workdir": _workdir(request.workdir, found),
         "required_labels": _labels(request.required_labels, found),
         "begin_at": request.begin_at,
         "is_held": request.is_held,
@@ -54,7 +56,17 @@ def _command(request: session_requests.SubmitRequest, found: faults.Faults) -> d
         found.add("command", "write a command, or a script, and not both")
     if any("\x00" in part for part in [*request.argv, request.script]) or len(request.script) > _SCRIPT_LIMIT:
         found.add("command", "may hold no NUL character, and a script at most 64 KiB")
+    if any(len(part) > _ARGUMENT_LIMIT for part in request.argv):
+        found.add("command", f"an argument may have at most {_ARGUMENT_LIMIT} characters; use a script")
     return {"argv": list(request.argv), "script": request.script if request.script.strip() else ""}
+
+
+def _workdir(workdir: str, found: faults.Faults) -> str:
+    if "\x00" in workdir or len(workdir) > _WORKDIR_LIMIT:
+        found.add(
+            "workdir", f"may hold no NUL character and at most {_WORKDIR_LIMIT} characters; empty is its own"
+        )
+    return workdir
 
 
 def _environment(environment: dict[str, str], found: faults.Faults) -> dict[str, str]:
@@ -73,6 +85,8 @@ def _labels(labels: dict[str, list[str]], found: faults.Faults) -> dict[str, lis
     for label, values in labels.items():
         if not label or not values:
             found.add("required_labels", "each label needs at least one accepted value")
+        if any("\x00" in text for text in (label, *values)):
+            found.add("required_labels", "labels and their values may hold no NUL character")
     return {label: sorted(values) for label, values in labels.items()}
 
 

@@ -1,0 +1,72 @@
+"""Who would be stopped under other rules: the same core, and nothing left behind."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler import errors, models
+from scheduler.selectors import preview
+from tests import model_factories
+
+
+@pytest.fixture
+def contested(world):
+    """The world with preemption off, a low session that fills the node, and a high one that waits."""
+    group = model_factories.a_group("tight")
+    node = model_factories.a_node("tight-1", group=group, capacity={"cpu": 4000})
+    queue = model_factories.a_queue("tight", groups=[group])
+    owner = world.people["owner"]
+    model_factories.a_role(world.people["operator"], group, "operator")
+    slots = {"cpu": 4000}
+    low = model_factories.a_session(
+        owner=owner, queue=queue, state="running", node=node, slots=slots, job_priority=1
+    )
+    high = model_factories.a_session(owner=owner, queue=queue, slots=slots, job_priority=20)
+    return group, low, high
+
+
+def _preview(world, group, **changes):
+    return preview.preview_policy(world.people["operator"], group, changes)
+
+
+def test_victims_and_starts_are_named_with_their_values(world, contested):
+    group, low, high = contested
+
+    found = _preview(world, group)
+
+    (victim,) = found.victims
+    assert (victim.session, victim.preemptor, victim.axis) == (low, high, "owner")
+    assert (victim.own_value, victim.preemptor_value, victim.node) == (1, 20, "tight-1")
+    assert victim.ran_s >= 59
+    assert [start.session for start in found.starts] == [high]
+
+
+def test_the_changes_are_tried_as_if_switched_on(world, contested):
+    group, *_ = contested
+
+    found = _preview(world, group, preemption_min_runtime=10**6)
+
+    assert found.victims == []
+    assert found.protected == {"min-runtime": 1}
+
+
+def test_nothing_is_left_behind(world, contested):
+    group, low, _ = contested
+    before = (models.Round.objects.count(), models.Event.objects.count(), models.Decision.objects.count())
+
+    _preview(world, group)
+
+    after = (models.Round.objects.count(), models.Event.objects.count(), models.Decision.objects.count())
+    assert after == before
+    assert models.Session.objects.get(pk=low.pk).state == "running"
+
+
+def test_who_may_not_preview_is_refused(world, contested):
+    with pytest.raises(errors.NotAllowed):
+        preview.preview_policy(world.people["viewer"], contested[0], {})
+
+
+@pytest.mark.parametrize("changes", [{"grace_period": 10**9}, {"preemption_mode": "freeze"}, {"colour": 1}])
+def test_a_rule_that_cannot_be_is_refused(world, contested, changes):
+    with pytest.raises(errors.Refusal):
+        _preview(world, contested[0], **changes)

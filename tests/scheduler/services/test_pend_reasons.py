@@ -1,0 +1,66 @@
+"""The latest headline of each waiting session: written where it changed, told when the headline did."""
+
+from __future__ import annotations
+
+from scheduler import models
+from scheduler.services import pend_reasons
+
+
+def _told(session):
+    return models.Event.objects.filter(type="session.waits", session=session).count()
+
+
+def test_a_headline_is_told_once_while_it_stands(make_cluster):
+    cluster = make_cluster()
+    cluster.run(cluster.bob, cpu="4")
+    session = cluster.submit(cluster.alice, cpu="4")
+
+    for _ in range(3):
+        cluster.round()
+
+    assert session.pend_reason.reason in pend_reasons.LACKS_SLOTS
+    assert _told(session) == 1
+    assert session.pend_reason.round_number == 2
+
+
+def test_a_new_headline_is_told_with_the_one_before(make_cluster):
+    cluster = make_cluster()
+    cluster.run(cluster.bob, cpu="4")
+    session = cluster.submit(cluster.alice, cpu="4")
+    cluster.round()
+    models.Session.objects.filter(pk=session.pk).update(is_held=True)
+
+    cluster.round()
+
+    event = models.Event.objects.filter(type="session.waits", session=session).last()
+    assert (event.data["reason"], event.data["before"]) == ("held", "no-resources")
+
+
+def test_the_time_towards_a_claim_runs_while_slots_lack_and_stops_with_the_lack(make_cluster):
+    cluster = make_cluster()
+    cluster.run(cluster.bob, cpu="4")
+    session = cluster.submit(cluster.alice, cpu="4")
+    cluster.round()
+    session.refresh_from_db()
+    since = session.waiting_since
+    cluster.round()
+    session.refresh_from_db()
+    assert session.waiting_since == since is not None
+    models.Session.objects.filter(pk=session.pk).update(is_held=True)
+
+    cluster.round()
+
+    session.refresh_from_db()
+    assert session.waiting_since is None
+
+
+def test_a_start_forgets_the_reason(make_cluster):
+    cluster = make_cluster()
+    other = cluster.run(cluster.bob, cpu="4")
+    session = cluster.submit(cluster.alice, cpu="4")
+    cluster.round()
+    cluster.agent.ends(other)
+
+    cluster.round()
+
+    assert not models.PendReason.objects.filter(session=session).exists()
