@@ -29,7 +29,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         prog="python -m scheduler.agent", description="Run sessions on this node."
     )
     parser.add_argument("--node", required=True, help="name of the node, as enrolled")
-    parser.add_argument("--broker", required=True, help="URL of the broker")
+    parser.add_argument(
+        "--broker",
+        default=os.environ.get("BROKER_URL"),
+        help="URL of the broker; better in BROKER_URL: everybody on the machine can read command lines",
+    )
     parser.add_argument(
         "--key-file", required=True, type=pathlib.Path, help="what agent_enroll wrote, mode 0600"
     )
@@ -54,7 +58,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         action="store_true",
         help="for tests on throw-away machines: sessions run as root, too",
     )
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if not options.broker:
+        parser.error("set BROKER_URL, or give --broker")
+    return options
 
 
 def main(arguments: list[str]) -> int:

@@ -51,7 +51,4 @@ def text_of(actor: actors.Actor, node: models.Node) -> str:
 def start_command(node: str, path: str) -> str:
     """Return the command that starts the agent of a node; it runs on that node, in a copy of the project."""
     state = f"{os.path.dirname(path) or '.'}/state"
-    return (
-        f'python -m scheduler.agent --node {node} --broker "$BROKER_URL" '
-        f"--key-file {path} --state-dir {state}"
-    )
+    return f"BROKER_URL=... python -m scheduler.agent --node {node} --key-file {path} --state-dir {state}"

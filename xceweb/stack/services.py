@@ -152,13 +152,13 @@ def agent(ground: Ground, *, node: str) -> Service:
 
     Its gate is its journal: written once key, state directory and lock are in order.
     """
-    home, broker = ground.directory.agents / node, ground.env["BROKER_URL"]
+    home = ground.directory.agents / node
     argv = [
-        *("-m", "scheduler.agent", "--node", node, "--broker", broker),
+        *("-m", "scheduler.agent", "--node", node),
         *("--key-file", str(home / "key.json"), "--state-dir", str(home / "state")),
     ]
     name = f"agent-{node}"
-    env = base_environment(ground.directory)
+    env = base_environment(ground.directory) | {"BROKER_URL": ground.env["BROKER_URL"]}
     program = Program(
         python(*argv),
         env,
