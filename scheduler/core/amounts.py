@@ -1,4 +1,4 @@
-"""Amounts of slots in sentences: ``4 GPUs, 32 cores and 8g of memory``."""
+"""Amounts of slots in sentences: ``4 GPUs, 32 cores and 8 GiB``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ORDER = {"cuda.device": 0, "cpu": 1, "mem": 2}
 
 def one(kind: str, number: int, *, kinds: Kinds = units.BUILT_IN) -> str:
     """
-    Write one amount with its unit: ``4 GPUs``, ``1 GPU``, ``0.5 cores``, ``16g of memory``.
+    Write one amount with its unit: ``4 GPUs``, ``1 GPU``, ``0.5 cores``, ``16 GiB``.
 
     Args:
         kind: a slot kind, or ``sessions``.
@@ -26,7 +26,7 @@ def one(kind: str, number: int, *, kinds: Kinds = units.BUILT_IN) -> str:
         return f"{number} {kind}"
     written = units.format_amount(known, number)
     if known.is_bytes:
-        return f"{written} of {'memory' if kind == 'mem' else kind}"
+        return written if kind == "mem" else f"{written} of {kind}"
     if not known.unit:
         return f"{written} {kind}"
     return f"{written} {known.unit.removesuffix('s') if written == '1' else known.unit}"

@@ -1,5 +1,5 @@
 """
-Amounts as people type and read them: ``2`` cores, ``0.5``, ``4g``.
+Amounts as people type them (``2`` cores, ``0.5``, ``4g``) and as they read them (``4 GiB``).
 
 Inside the system every amount is an integer in the kind's smallest unit. A kind has a declared scale: how
 many of the smallest unit make one of the unit that people write. Parsing is exact; what cannot be represented
@@ -86,8 +86,8 @@ def format_amount(kind: SlotKind, amount: int) -> str:
     Write an amount as people read it, exactly where a short form exists.
 
     Returns:
-        ``2``, ``0.5`` or, for bytes, ``4g``, ``1.5g`` (rounded to one decimal place only where it does not
-        divide).
+        ``2``, ``0.5`` or, for bytes, ``4 GiB``, ``1.5 GiB``, ``100 B`` (rounded to one decimal place only where it
+        does not divide). ``parse_amount`` reads all of them.
     """
     if kind.is_bytes:
         return _format_bytes(amount)
@@ -106,5 +106,6 @@ def _format_bytes(amount: int) -> str:
         if amount >= step:
             tenths = (amount * 10 + step // 2) // step
             whole, tenth = divmod(tenths, 10)
-            return f"{whole}.{tenth}{letter}" if tenth else f"{whole}{letter}"
-    return str(amount)
+            word = f"{letter.upper()}iB"
+            return f"{whole}.{tenth} {word}" if tenth else f"{whole} {word}"
+    return f"{amount} B" if amount else "0"

@@ -10,11 +10,10 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Mapping
 
-from scheduler.core import resources, units
+from scheduler.core import amounts, resources, units
 
 MICROSECONDS = 1_000_000
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
-_BYTE_WORDS = {"k": "KiB", "m": "MiB", "g": "GiB", "t": "TiB"}
 _DEVICES_FIRST = {"cuda.device": 0, "cpu": 1, "mem": 2}
 
 Slots = Mapping[str, int] | Iterable[tuple[str, int]] | resources.ResourceVector
@@ -86,29 +85,18 @@ def kind_of(name: str | units.SlotKind) -> units.SlotKind:
 
 def amount(value: int, kind: str | units.SlotKind) -> str:
     """Write an amount alone: ``2``, ``0.5``; bytes carry their unit, ``256 GiB``."""
-    known = kind_of(kind)
-    text = units.format_amount(known, value)
-    return _with_byte_word(text) if known.is_bytes and value else text
-
-
-def _with_byte_word(text: str) -> str:
-    word = _BYTE_WORDS.get(text[-1])
-    return f"{text[:-1]} {word}" if word else f"{text} B"
+    return units.format_amount(kind_of(kind), value)
 
 
 def quantity(value: int, kind: str | units.SlotKind) -> str:
     """Write an amount with what is counted: ``4 GPUs``, ``1 GPU``, ``0.5 cores``, ``256 GiB``."""
     known = kind_of(kind)
-    text = amount(value, known)
-    if known.is_bytes:
-        return text
-    unit = known.unit or known.name
-    return f"{text} {unit.removesuffix('s') if text == '1' and known.unit else unit}"
+    return amounts.one(known.name, value, kinds={known.name: known})
 
 
-def slots(amounts: Slots | None) -> str:
+def slots(values: Slots | None) -> str:
     """Write amounts by kind, devices first: ``4 GPUs, 32 cores, 256 GiB``; ``nothing`` without any."""
-    pairs = amounts.items() if isinstance(amounts, Mapping) else amounts or ()
+    pairs = values.items() if isinstance(values, Mapping) else values or ()
     wanted = [(kind, value) for kind, value in pairs if value]
     wanted.sort(key=lambda pair: (_DEVICES_FIRST.get(str(pair[0]), 3), str(pair[0])))
     return ", ".join(quantity(value, kind) for kind, value in wanted) or "nothing"

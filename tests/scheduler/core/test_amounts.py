@@ -16,7 +16,7 @@ GIB = 1 << 30
         ("cuda.device", 1, "1 GPU"),
         ("cpu", 500, "0.5 cores"),
         ("cpu", 1000, "1 core"),
-        ("mem", 16 * GIB, "16g of memory"),
+        ("mem", 16 * GIB, "16 GiB"),
         ("sessions", 1, "1 session"),
         ("sessions", 0, "0 sessions"),
         ("licence", 3, "3 licence"),
@@ -30,14 +30,14 @@ def test_a_declared_kind_without_a_unit_is_called_by_its_name():
     disk = units.SlotKind("disk", 1, is_bytes=True)
     tape = units.SlotKind("tape", 10)
 
-    assert amounts.one("disk", 2 * GIB, kinds={"disk": disk}) == "2g of disk"
+    assert amounts.one("disk", 2 * GIB, kinds={"disk": disk}) == "2 GiB of disk"
     assert amounts.one("tape", 5, kinds={"tape": tape}) == "0.5 tape"
 
 
 def test_several_amounts_are_a_list_devices_first():
     assert amounts.listed({"cpu": 0}) == "nothing"
     assert amounts.listed({"cpu": 2000}) == "2 cores"
-    assert amounts.listed({"mem": GIB, "cpu": 2000, "cuda.device": 1}) == "1 GPU, 2 cores and 1g of memory"
+    assert amounts.listed({"mem": GIB, "cpu": 2000, "cuda.device": 1}) == "1 GPU, 2 cores and 1 GiB"
 
 
 def test_a_bare_amount_has_no_unit():

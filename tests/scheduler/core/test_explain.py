@@ -100,11 +100,11 @@ def test_p13_no_text_is_missing(table, enum):
         ),
         (
             _pend(R.NO_RESOURCES, asked__mem=GIB, nodes=2),
-            "It needs 1g of memory on each of 2 nodes at once, and not enough nodes have that free now.",
+            "It needs 1 GiB on each of 2 nodes at once, and not enough nodes have that free now.",
         ),
         (
             _pend(R.NO_RESOURCES, asked__mem=GIB),
-            "It needs 1g of memory on one node, and no node takes sessions now.",
+            "It needs 1 GiB on one node, and no node takes sessions now.",
         ),
         (
             _pend(R.NO_RESOURCES, resume=1, asked__cpu=2000, nearest="n1", short__cpu=1000),

@@ -48,11 +48,17 @@ def test_what_cannot_be_meant_is_refused_with_words_that_help(kind, text, words)
     [
         (units.CPU, 2000, "2"),
         (units.CPU, 1500, "1.5"),
-        (units.MEM, 4 * GIB, "4g"),
-        (units.MEM, 3 * GIB // 2, "1.5g"),
-        (units.MEM, 100, "100"),
+        (units.MEM, 4 * GIB, "4 GiB"),
+        (units.MEM, 3 * GIB // 2, "1.5 GiB"),
+        (units.MEM, 100, "100 B"),
+        (units.MEM, 0, "0"),
         (units.SlotKind("odd", 3), 4, "4/3"),
     ],
 )
 def test_an_amount_is_written_as_people_read_it(kind, number, expected):
     assert expected == units.format_amount(kind, number)
+
+
+@pytest.mark.parametrize("number", [0, 100, 512 << 10, 512 << 20, 3 * GIB // 2, 2 << 40])
+def test_what_is_written_of_bytes_can_be_typed_again(number):
+    assert number == units.parse_amount(units.MEM, units.format_amount(units.MEM, number))
