@@ -12,6 +12,7 @@ from xceweb.common import marks
 SPRITE = (settings.BASE_DIR / "templates/common/_sprite.html").read_text()
 SYMBOLS = set(re.findall(r'<symbol id="i-([^"]+)"', SPRITE))
 STYLES = "".join(path.read_text() for path in (settings.BASE_DIR / "static/css").glob("*.css"))
+LIGHT_AND_DARK = set(re.findall(r"(--[a-z-]+:)\s*light-dark\(", STYLES))
 LIVING = [state for state in states.SessionState if state is not states.SessionState.TERMINATED]
 
 
@@ -39,6 +40,15 @@ def test_every_look_has_its_style():
 )
 def test_other_states_are_known_too(what, values):
     assert "unknown" not in {marks.of(what, value).key for value in values}
+
+
+@pytest.mark.parametrize("kind", ["pending", "scheduled", "running", "preempted", "suspended"])
+def test_every_span_of_a_chart_has_its_colour_in_both_themes(kind):
+    """A span without a rule would be drawn black."""
+    tokens = re.findall(rf"\.span-{kind} {{ fill: (?:var\((--[a-z-]+)\)|url)", STYLES)
+
+    assert len(tokens) == 2
+    assert all(f"{token}:" in LIGHT_AND_DARK for token in tokens if token)
 
 
 def test_every_symbol_is_in_the_sprite():
