@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pathlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
 from channels import layers
 from channels.db import database_sync_to_async
-from django.conf import settings
+from django.conf import settings as live_settings
 from django.db import connections
 from django.test import Client
 
@@ -17,30 +17,18 @@ from scheduler import models
 from tests import worlds
 from tests.xceweb.live import sockets
 from xceweb.live import routing
-from xceweb.stack import accounts, keys, valkey
 
 ORIGIN = "http://testserver"
 
 
-@pytest.fixture(scope="session")
-def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Start one server for all tests of the stream."""
-    home: pathlib.Path = tmp_path_factory.mktemp("valkey")
-    account = accounts.choose()
-    for folder in (*[parent for parent in home.parents if "pytest" in parent.name], home):
-        folder.chmod(0o755)
-    accounts.give(home, account)
-    running = valkey.start(home, secrets=keys.generate(), account=account)
-    yield f"{running.url}/0"
-    running.stop()
-
-
 @pytest.fixture
-def _layer(redis_url: str, settings: Any) -> None:
+def _layer(settings: Any) -> None:
+    """Use the real server that the test run started, apart from other workers of the run."""
+    prefix = f"test-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
     settings.CHANNEL_LAYERS = {
         "default": {
             "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-            "CONFIG": {"hosts": [redis_url]},
+            "CONFIG": {"hosts": [settings.ENV["REDIS_URL"]], "prefix": prefix},
         }
     }
     settings.ALLOWED_HOSTS = ["testserver"]
@@ -78,4 +66,4 @@ async def open_socket() -> AsyncIterator[Opener]:
 def _cookie(user: models.User) -> str:
     client = Client()
     client.force_login(user)
-    return f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
+    return f"{live_settings.SESSION_COOKIE_NAME}={client.cookies[live_settings.SESSION_COOKIE_NAME].value}"
