@@ -81,7 +81,7 @@ def counting(stack):
     """Name of a session that runs and counts on; it is cancelled at the end."""
     name = "counting"
     _shell(stack, _SUBMIT.format(name=name))
-    stacks.until(lambda: _facts(stack, name)["lines"] >= 1, what="a session that counts", deadline_s=60)
+    stacks.until(lambda: _facts(stack, name)["lines"] >= 1, what="a session that counts", deadline_s=120)
     yield name
     _shell(stack, _CANCEL.format(name=name))
     stacks.until(lambda: _facts(stack, name)["state"] == "terminated", what="its end", deadline_s=60)
