@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scheduler import models
 from scheduler.core import explain, states
+from scheduler.selectors import signal_names
 
 _S = states.SessionState
 _PLAIN = {
@@ -56,6 +57,6 @@ def _suspended(session: models.Session) -> str:
 def _ended(session: models.Session) -> str:
     if session.result == states.Result.FAILURE.value:
         if session.exit_signal:
-            return f"ended by signal **{session.exit_signal}**"
+            return f"ended by **{signal_names.of(session.exit_signal)}**"
         return "failed" if session.exit_code is None else f"exit code **{session.exit_code}**"
     return _ENDED.get(session.result, "")

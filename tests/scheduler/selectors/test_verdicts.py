@@ -21,7 +21,7 @@ from scheduler.selectors import verdicts
         ({"state": "scheduled"}, "Being started"),
         ({"state": "terminated", "result": "success"}, ""),
         ({"state": "terminated", "result": "failure", "exit_code": 3}, "Exit code **3**"),
-        ({"state": "terminated", "result": "failure", "exit_signal": 9}, "Ended by signal **9**"),
+        ({"state": "terminated", "result": "failure", "exit_signal": 9}, "Ended by **SIGKILL**"),
         ({"state": "terminated", "result": "failure"}, "Failed"),
         (
             {"state": "terminated", "result": "preempted"},

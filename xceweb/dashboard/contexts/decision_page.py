@@ -10,7 +10,15 @@ from django import urls
 from scheduler import models
 from scheduler.core import decisions as core_decisions
 from scheduler.core import explain, wording
-from scheduler.selectors import decisions, event_log, event_texts, explanations, permissions, slot_kinds
+from scheduler.selectors import (
+    decisions,
+    event_log,
+    event_texts,
+    explanations,
+    permissions,
+    signal_names,
+    slot_kinds,
+)
 from xceweb.common import marks
 from xceweb.common import wording as texts
 from xceweb.dashboard.contexts import candidates, preemption_aftermath, preemption_rule, words
@@ -132,7 +140,7 @@ def _victim(
     return {
         **words.shown(other),
         "action": wording.ACTION[core_decisions.Action(order["action"])],
-        "signal": f"signal {order['signal']}" if order["signal"] else "",
+        "signal": signal_names.of(order["signal"]) if order["signal"] else "",
         "own": order["own_value"],
         "theirs": row.preemptor_value,
         "slots": slot_kinds.amounts(order["frees"], kinds),

@@ -7,7 +7,7 @@ from typing import Any
 from django import urls
 
 from scheduler import models
-from scheduler.selectors import explanations
+from scheduler.selectors import explanations, signal_names
 from xceweb.dashboard.contexts import words
 
 _MODES = {
@@ -67,7 +67,8 @@ def _set_by(policy: models.PolicyVersion) -> str:
 def _warning(victim: models.Victim) -> str:
     if not victim.signal:
         return "none: it had not started yet"
-    return f"signal **{victim.signal}**, then **{victim.grace_s} s** until the stop"
+    end = "SIGSTOP" if victim.mode == "suspend" else "SIGKILL"
+    return f"**{signal_names.of(victim.signal)}**, then **{end}** after **{victim.grace_s} s**"
 
 
 def _steps(record: dict[str, Any]) -> str:

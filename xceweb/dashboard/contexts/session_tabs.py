@@ -10,7 +10,7 @@ from django import urls
 
 from scheduler import models
 from scheduler.core import states
-from scheduler.selectors import event_log, event_texts, explanations, permissions
+from scheduler.selectors import event_log, event_texts, explanations, permissions, signal_names
 from xceweb.common import marks, wording
 from xceweb.dashboard.contexts import session_seen, words
 
@@ -61,7 +61,7 @@ def _sub(entry: event_log.Entry) -> str:
     if entry.data.get("mode"):
         parts.append(f"mode {entry.data['mode']}")
     if entry.data.get("grace_s"):
-        parts.append(f"{entry.data['grace_s']} s from warning to kill")
+        parts.append(words.stop_times(str(entry.data.get("mode", "")), entry.data["grace_s"]))
     if entry.actor_id is not None:
         parts.append(f"by {entry.actor_name}")
     return ", ".join(parts)
@@ -194,7 +194,7 @@ def _named(seen: session_seen.Seen) -> list[tuple[str, int, Any]]:
 def _stopping(row: models.Session) -> list[dict[str, Any]]:
     return [
         words.fact("May be preempted", "yes" if row.is_preemptible else "no: it opted out"),
-        words.fact("Warning signal", row.warning_signal),
+        words.fact("Warning signal", signal_names.of(row.warning_signal)),
         words.fact("Own grace", f"{row.grace_period} s" if row.grace_period is not None else "the group's"),
         words.fact("Exit code 0 after a warning", f"means {row.exit_0_after_warning}"),
         words.fact("After a lost node", "starts anew" if row.restartable else "ends as lost"),

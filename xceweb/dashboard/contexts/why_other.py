@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.core import states
-from scheduler.selectors import explanations
+from scheduler.selectors import explanations, signal_names
 from xceweb.common import wording
 from xceweb.dashboard.contexts import session_seen, session_tabs, words
 
@@ -109,7 +109,7 @@ def _ended(row: Any) -> str:
     if row.result != "failure":
         return _ENDS.get(row.result, "It is over.")
     if row.exit_signal:
-        return f"It was ended by signal **{row.exit_signal}**."
+        return f"It was ended by **{signal_names.of(row.exit_signal)}**."
     return f"It failed with exit code **{row.exit_code}**." if row.exit_code is not None else "It **failed**."
 
 
@@ -135,8 +135,24 @@ def _facts(seen: session_seen.Seen) -> list[dict[str, Any]]:
     if row.wall_limit and row.state == _S.RUNNING.value:
         found.append(words.fact("Time limit", wording.duration(row.wall_limit * wording.MICROSECONDS)))
     if row.result_reason and row.state == _S.TERMINATED.value:
-        found.append(words.fact("Reason", row.result_reason.replace("_", " ").replace("-", " ").lower()))
+        found.append(words.fact("Reason", _reason(seen)))
     return found
+
+
+_ASKED = ("asked", "cancelled")
+
+
+def _reason(seen: session_seen.Seen) -> str:
+    """Return why it ended; for what a person asked, who it was as far as the log says."""
+    reason = seen.session.result_reason
+    if reason not in _ASKED:
+        return words.end_reason(reason)
+    asked = (one for one in reversed(seen.entries) if one.type in _CANCELS and one.actor_id is not None)
+    name = next((one.actor_name.replace("*", "") for one in asked), "")
+    return f"cancelled by **{name}**" if name else "cancelled by a person"
+
+
+_CANCELS = ("session.cancel_asked", "session.ended")
 
 
 def _risk(seen: session_seen.Seen) -> dict[str, Any] | None:

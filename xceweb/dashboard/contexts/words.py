@@ -8,7 +8,7 @@ from typing import Any
 
 from django import urls
 
-from scheduler.selectors import explanations
+from scheduler.selectors import explanations, signal_names
 
 _NUMBER = re.compile(r"(?<![\w.*-])\d+(?:\.\d+)?(?![\w*-]|\.\d)")
 #: What stands where nothing is to be shown.
@@ -41,6 +41,19 @@ def shown(other: explanations.Other | None) -> dict[str, Any]:
         return {"label": "Another session", "url": "", "is_mine": False}
     address = urls.reverse("dashboard:session-detail", args=[other.session.public_id])
     return {"label": other.session.name, "url": address, "is_mine": other.is_mine}
+
+
+def stop_times(mode: str, grace_s: int) -> str:
+    """Return what lies between the steps of a stop: a suspend kills nobody."""
+    return f"{grace_s} s from {'SIGTSTP to SIGSTOP' if mode == 'suspend' else 'warning to kill'}"
+
+
+def end_reason(text: str) -> str:
+    """Return the stored reason of an end in plain words, signals by name."""
+    kind, _, number = text.partition(" ")
+    if kind == "signal" and number.isdecimal():
+        return signal_names.of(int(number))
+    return text.replace("_", " ").replace("-", " ").lower()
 
 
 def verdict_icon(verdict: str) -> tuple[str, str]:
