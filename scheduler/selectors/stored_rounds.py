@@ -9,11 +9,21 @@ from typing import Any
 
 from scheduler import models
 
+_SECOND = 1_000_000
+
 
 def plain_snapshot(decision: models.Decision) -> dict[str, Any] | None:
     """Return the snapshot that a decision was made from, None where it is no longer kept. One query."""
     stored = models.Round.objects.values_list("snapshot", flat=True).get(pk=decision.round_id)
     return json.loads(zlib.decompress(bytes(stored))) if stored else None
+
+
+def ran_s(view: Mapping[str, Any] | None) -> dict[int, int]:
+    """Return session id -> whole seconds that it had run since its last start or resume, for those that had started."""
+    if view is None:
+        return {}
+    started = {one["id"]: one["started_at"] for one in view["sessions"] if one["started_at"] is not None}
+    return {pk: max(0, view["now"] - at) // _SECOND for pk, at in started.items()}
 
 
 def device_holders(view: Mapping[str, Any], node_id: int, kind: str) -> list[int | None]:

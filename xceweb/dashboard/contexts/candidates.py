@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from scheduler import models
 from scheduler.core import decisions, explain
 from scheduler.selectors import explanations, slot_kinds
 from xceweb.dashboard.contexts import words
@@ -19,9 +20,14 @@ def ids(views: Views) -> set[int]:
 
 
 def row(
-    view: Mapping[str, Any], others: Others, *, axis: str, kinds: Mapping[str, slot_kinds.Kind]
+    view: Mapping[str, Any],
+    others: Others,
+    *,
+    axis: str,
+    kinds: Mapping[str, slot_kinds.Kind],
+    ran_s: int | None = None,
 ) -> dict[str, Any]:
-    """Return one candidate: who (as far as visible), the verdict in words, queue, value, size."""
+    """Return one candidate: who (as far as visible), the verdict in words, queue, value, size, how long it had run."""
     other = others.get(int(view["session_id"]))
     icon, css = words.verdict_icon(view["verdict"])
     verdict, fact = _worded(view, axis)
@@ -35,6 +41,7 @@ def row(
         "queue": other.session.queue.slug if other else words.NOTHING,
         "value": value(view, other, axis),
         "slots": slot_kinds.amounts(other.session.slots, kinds) if other else {},
+        "had_run_s": ran_s,
     }
 
 
@@ -59,11 +66,26 @@ def value(view: Mapping[str, Any], other: explanations.Other | None, axis: str) 
 
 
 def by_node(
-    views: Views, others: Others, *, names: Mapping[int, str], axis: str, kinds: Mapping[str, slot_kinds.Kind]
+    decision: models.Decision,
+    others: Others,
+    *,
+    ran_s: Mapping[int, int],
+    kinds: Mapping[str, slot_kinds.Kind],
 ) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Return node name -> its candidates, the chosen ones first; a multi-node session stands on its first node."""
+    """
+    Return node name -> the candidates of a decision, the chosen ones first.
+
+    A multi-node session stands on its first node. One query.
+
+    Args:
+        ran_s: session id -> how long it had run by then, seconds; those that are missing had not started, or
+            the round's snapshot is no longer kept.
+    """
+    views = decision.record["candidates"]
+    names = explanations.node_names(explanations.node_ids(views))
     groups: dict[str, list[dict[str, Any]]] = {}
     for view in sorted(views, key=lambda view: (view["verdict"] != "selected", view["session_id"])):
         node = min((names.get(pk, "") for pk in view["node_ids"]), default="") or "no node"
-        groups.setdefault(node, []).append(row(view, others, axis=axis, kinds=kinds))
+        found = row(view, others, axis=decision.axis, kinds=kinds, ran_s=ran_s.get(view["session_id"]))
+        groups.setdefault(node, []).append(found)
     return sorted(groups.items())

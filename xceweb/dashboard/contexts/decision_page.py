@@ -18,6 +18,7 @@ from scheduler.selectors import (
     permissions,
     signal_names,
     slot_kinds,
+    stored_rounds,
 )
 from xceweb.common import marks
 from xceweb.common import wording as texts
@@ -152,14 +153,13 @@ def _victim(
 
 
 def _candidates(row: models.Decision, others: Others, kinds: dict[str, slot_kinds.Kind]) -> dict[str, Any]:
-    views = row.record["candidates"]
-    names = explanations.node_names(explanations.node_ids(views))
-    groups = candidates.by_node(views, others, names=names, axis=row.axis, kinds=kinds)
+    ran_s = stored_rounds.ran_s(stored_rounds.plain_snapshot(row))
+    groups = candidates.by_node(row, others, ran_s=ran_s, kinds=kinds)
     shown = [
         {
             "name": name,
             "text": words.count(len(found), "candidate"),
-            "candidates": [{**one, "had_run_s": None} for one in found],
+            "candidates": found,
         }
         for name, found in groups
     ]

@@ -22,6 +22,8 @@ from xceweb.dashboard.contexts import (
     words,
 )
 
+Then = dict[str, Any] | None
+
 
 def load(seen: session_seen.Seen, victim: models.Victim) -> dict[str, Any]:
     """Return the explanation of one stop, for a viewer who may see more than the session's summary."""
@@ -29,14 +31,14 @@ def load(seen: session_seen.Seen, victim: models.Victim) -> dict[str, Any]:
     others = explanations.others(
         seen.viewer, {decision.session_id} | candidates.ids(decision.record["candidates"])
     )
-    attempts = session_tabs.attempts(seen)
+    attempts, then = session_tabs.attempts(seen), stored_rounds.plain_snapshot(decision)
     return {
         "kind": "preempted",
         "sentence": sentence(victim, seen.kinds),
         "note": _note(victim),
-        "short": short(seen, victim),
+        "short": short(seen, victim, then),
         "rule": preemption_rule.load(victim, others.get(decision.session_id)),
-        "others": _others(seen, victim, others),
+        "others": _others(seen, decision, others, ran_s=stored_rounds.ran_s(then)),
         "timing": preemption_aftermath.timing(seen, victim),
         "outcome": preemption_aftermath.outcome(decision),
         "lost": preemption_aftermath.lost(seen, victim),
@@ -69,13 +71,13 @@ def _note(victim: models.Victim) -> str:
     return f"{text}, after it had run **{wording.duration(ran)}**."
 
 
-def short(seen: session_seen.Seen, victim: models.Victim) -> dict[str, Any] | None:
-    """Return what was short on the chosen node, by kind, and its devices before and after."""
+def short(seen: session_seen.Seen, victim: models.Victim, then: Then) -> dict[str, Any] | None:
+    """Return what was short on the chosen node, by kind, and its devices before and after; ``then`` = the snapshot."""
     decision = victim.decision
     view = next((v for v in decision.record["nodes"] if v["node_id"] == decision.node_id), None)
     if view is None:
         return None
-    before, after = _devices(victim)
+    before, after = _devices(victim, then)
     return {
         "node": decision.node.name,
         "before": {"cells": before, "text": _text(before)},
@@ -107,11 +109,10 @@ def _kind(
     }
 
 
-def _devices(victim: models.Victim) -> tuple[list[str], list[str]]:
+def _devices(victim: models.Victim, then: Then) -> tuple[list[str], list[str]]:
     """Return the devices of the chosen node before and after the stop, as cells; empty without devices."""
     decision = victim.decision
-    view = stored_rounds.plain_snapshot(decision)
-    holders = stored_rounds.device_holders(view, decision.node_id, "cuda.device") if view else []
+    holders = stored_rounds.device_holders(then, decision.node_id, "cuda.device") if then else []
     stopped = {row["session_id"] for row in decision.record["victims"]}
     before = [_before(holder, victim.session_id) for holder in holders]
     wanted = decision.record["slots"].get("cuda.device", 0)
@@ -142,23 +143,18 @@ def _text(cells: list[str]) -> str:
 
 
 def _others(
-    seen: session_seen.Seen, victim: models.Victim, others: dict[int, explanations.Other]
+    seen: session_seen.Seen,
+    decision: models.Decision,
+    others: dict[int, explanations.Other],
+    *,
+    ran_s: dict[int, int],
 ) -> dict[str, Any]:
-    decision = victim.decision
-    views = decision.record["candidates"]
-    names = explanations.node_names(explanations.node_ids(views))
-    groups = candidates.by_node(views, others, names=names, axis=decision.axis, kinds=seen.kinds)
+    groups = candidates.by_node(decision, others, ran_s=ran_s, kinds=seen.kinds)
     return {
         "sentence": _why_these(decision),
         "value_label": "Own rank" if decision.axis == "owner" else "Priority",
-        "nodes": [
-            {"name": name, "text": _node_text(rows), "candidates": _with_age(rows)} for name, rows in groups
-        ],
+        "nodes": [{"name": name, "text": _node_text(rows), "candidates": rows} for name, rows in groups],
     }
-
-
-def _with_age(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{**row, "had_run_s": None} for row in rows]
 
 
 def _node_text(rows: list[dict[str, Any]]) -> str:

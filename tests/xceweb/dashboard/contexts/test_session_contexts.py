@@ -240,9 +240,10 @@ def test_a_candidate_of_others_has_no_name_and_no_own_rank(world: worlds.World) 
 @pytest.mark.parametrize("verdict", list(core_decisions.Verdict))
 def test_every_verdict_has_its_row(world: worlds.World, verdict: core_decisions.Verdict) -> None:
     """With a sign and words, and its node."""
-    row = candidates.by_node(
-        [view(world.running, verdict.value)], {}, names={1: "gpu-1"}, axis="queue", kinds={}
-    )
+    found = {**view(world.running, verdict.value), "node_ids": [world.node.pk]}
+    decision = models.Decision(axis="queue", record={"candidates": [found]})
+
+    row = candidates.by_node(decision, {}, ran_s={}, kinds={})
 
     assert row[0][0] == "gpu-1"
     assert row[0][1][0]["verdict"]
