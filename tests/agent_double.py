@@ -74,10 +74,12 @@ class AgentDouble:
             )
         )
 
-    def starts(self, session: models.Session) -> str:
+    def starts(self, session: models.Session, *, at_mono_ms: int = 0) -> str:
         """Confirm the start of a session."""
         about = self._about(self._open(session, messages.StartCommand))
-        return self.send(messages.Started(**about, pid=100, started_mono_ms=1, boot=self.boot))
+        return self.send(
+            messages.Started(**about, pid=100, started_mono_ms=1, boot=self.boot, at_mono_ms=at_mono_ms)
+        )
 
     def fails_to_start(self, session: models.Session, error: str = "no such program") -> str:
         """Report that nothing could be started."""

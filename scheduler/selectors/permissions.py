@@ -115,8 +115,13 @@ def sight(user: Viewer, session: models.Session, *, roles: dict[int, Role] | Non
 
 
 def can_act(user: Viewer, session: models.Session) -> bool:
-    """Say whether the person may cancel, hold, suspend, resume, requeue or change the session."""
+    """Say whether the person may cancel, hold, suspend, resume or requeue the session."""
     return sight(user, session) >= Sight.OPERATIONS
+
+
+def can_change(user: Viewer, session: models.Session) -> bool:
+    """Say whether the person may change the session's priorities and its opt-out: its owner, or an administrator."""
+    return is_administrator(user) or (user.is_active and session.owner_id == user.pk)
 
 
 def can_submit(user: Viewer, group: models.ResourceGroup, queue: models.Queue | None = None) -> bool:

@@ -164,6 +164,8 @@ def change_session(
         Refusal: not a whole number, above the cap, or the policy does not let its owner opt out.
     """
     _require(actor, session, "change")
+    if actor.user is not None:
+        permissions.require(permissions.can_change(actor.user, session), "change somebody else's session")
     with unit.begin(actor) as work:
         row = locks.session(session.pk)
         if row.state == S.TERMINATED:

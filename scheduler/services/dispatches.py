@@ -6,6 +6,7 @@ from typing import Any
 
 from scheduler import models
 from scheduler.core import entities, states
+from scheduler.protocol import messages
 from scheduler.services import commands, orders, reservations, transitions, victims, withdrawals
 from scheduler.services import work as unit
 
@@ -22,7 +23,7 @@ _AWAITED = (
 )
 
 
-def confirm(work: unit.Work, session: models.Session, node: models.Node) -> None:
+def confirm(work: unit.Work, session: models.Session, node: models.Node, report: messages.Report) -> None:
     """
     Apply that a session runs on one node: RUNNING once every node has said so.
 
@@ -33,7 +34,7 @@ def confirm(work: unit.Work, session: models.Session, node: models.Node) -> None
     models.Run.objects.filter(session=session, attempt=session.attempt, started_at=None).update(
         started_at=work.now
     )
-    facts = {"nodes": [node.name], "resumed": session.is_resume}
+    facts = {"nodes": [node.name], "resumed": session.is_resume, "agent_ms": report.at_mono_ms}
     transitions.transition_session(work, session, T.CONFIRM, facts=facts)
     reservations.finish_used(work, session)
     decision = victims.open_decision(session)

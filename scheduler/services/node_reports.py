@@ -35,7 +35,7 @@ def hello(node: models.Node, report: messages.Hello) -> None:
         )
         work.ask_round(node.group_id)
     is_back(node)
-    _compare(node, report.sessions)
+    _compare(node, report)
 
 
 def _note(node: models.Node, report: messages.Hello) -> bool:
@@ -68,20 +68,33 @@ def is_back(node: models.Node) -> None:
             work.ask_round(node.group_id)
 
 
-def _compare(node: models.Node, held: tuple[messages.HeldSession, ...]) -> None:
-    known = {(item.session, item.epoch) for item in held}
+def _compare(node: models.Node, report: messages.Hello) -> None:
+    known = {item.session for item in report.sessions}
     believed = models.Session.objects.filter(allocations__node=node, state__in=_HAS_PROCESS)
     for pk, public_id, epoch in believed.values_list("pk", "public_id", "epoch").order_by("pk"):
-        if not any(session == str(public_id) for session, _ in known):
-            _lose(node, pk, epoch)
-    _kill_strangers(node, held)
+        if str(public_id) not in known:
+            _lose(node, pk, epoch, report=report)
+    _kill_strangers(node, report.sessions)
 
 
-def _lose(node: models.Node, session_id: int, epoch: int) -> None:
+def _lose(node: models.Node, session_id: int, epoch: int, *, report: messages.Hello) -> None:
     with unit.begin(actors.SYSTEM) as work:
         session = locks.session(session_id)
-        if session.epoch == epoch and session.state in _HAS_PROCESS and not _kill_is_open(session, node):
+        is_as_seen = session.epoch == epoch and session.state in _HAS_PROCESS
+        if is_as_seen and not _kill_is_open(session, node) and not _is_younger(session, node, report):
             endings.lost(work, session, node, reason="not on its node any more")
+
+
+def _is_younger(session: models.Session, node: models.Node, report: messages.Hello) -> bool:
+    """Say whether the agent confirmed the session after it had written this hello: the list cannot know of it."""
+    events = models.Event.objects.filter(
+        session=session, type="session.started", data__attempt=session.attempt
+    )
+    event = events.order_by("number").last()
+    if event is None or node.name not in event.data.get("nodes", []):
+        return False
+    is_this_boot = models.AgentStatus.objects.filter(node=node, boot=report.boot).exists()
+    return is_this_boot and event.data.get("agent_ms", 0) > report.at_mono_ms
 
 
 def _kill_is_open(session: models.Session, node: models.Node) -> bool:

@@ -32,7 +32,7 @@ def _is_open(session: models.Session, *kinds: Kind) -> bool:
 
 
 def _started(work: unit.Work, session: models.Session, node: models.Node, report: messages.Report) -> None:
-    dispatches.confirm(work, session, node)
+    dispatches.confirm(work, session, node, report)
 
 
 def _start_failed(

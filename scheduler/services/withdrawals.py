@@ -111,14 +111,12 @@ def has_lost(decision: models.Decision) -> bool:
 
 def switched_off(work: unit.Work, group: models.ResourceGroup) -> int:
     """
-    Take back everything reversible of a group whose preemption was switched off (P12).
+    End the reservations of a group whose preemption was switched off, and take back what can be (P12).
 
     Returns:
-        The number of decisions withdrawn. One whose kill has begun stands.
+        The number of decisions ended, waits among them. One whose kill has begun stands.
     """
-    kept_rows = models.Reservation.objects.filter(
-        node__group=group, is_consumed=False, decision__kind=models.Decision.Kind.PREEMPT
-    )
+    kept_rows = models.Reservation.objects.filter(node__group=group, is_consumed=False)
     begun = snapshot.kill_begun(kept_rows.values_list("decision_id", flat=True), now=work.now)
     count = 0
     for pk in list(kept_rows.order_by("node_id", "pk").values_list("pk", flat=True)):

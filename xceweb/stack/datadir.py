@@ -14,7 +14,7 @@ from xceweb.stack import accounts, errors, keys
 #: A first start writes about 60 MB of databases.
 ROOM_BYTES = 128 * 1024 * 1024
 #: Not for the account that sessions run as.
-PRIVATE = frozenset({"secrets.json", "run.json", "lock"})
+PRIVATE = frozenset({"secrets.json", "run.json", "lock", "logins.json"})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +32,11 @@ class DataDir:
     def logins_file(self) -> pathlib.Path:
         """Log-ins made at the first start; private."""
         return self.root / "logins.json"
+
+    def keep_logins(self) -> None:
+        """Take the log-ins from the account that wrote them, which sessions run as; only root can, and needs to."""
+        if os.geteuid() == 0 and self.logins_file.exists():
+            os.chown(self.logins_file, 0, 0, follow_symlinks=False)
 
     @property
     def agents(self) -> pathlib.Path:

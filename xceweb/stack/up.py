@@ -106,6 +106,7 @@ def _wait_until_ready(watch: supervisor.Supervisor, port: int) -> None:
 
 
 def _announce(directory: datadir.DataDir, url: str) -> None:
+    directory.keep_logins()
     _say(f"ready {url}")
     for login in directory.read(directory.logins_file) or []:
         _say(f"  {login['username']:<12} {login['password']:<24} {login['role']:<14} {login['note']}")

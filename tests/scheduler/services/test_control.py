@@ -141,3 +141,16 @@ def test_p09_the_cap_of_the_policy_is_named(make_cluster):
 
     with pytest.raises(errors.Refusal, match="20, the cap of your policy small"):
         control.change_session(_as(cluster.alice), session, priority=21)
+
+
+def test_an_operator_stops_others_sessions_and_does_not_change_their_priorities(make_cluster):
+    cluster = make_cluster()
+    session = cluster.run(cluster.alice)
+    operator = model_factories.a_user("olga", group=cluster.group, role="operator")
+
+    with pytest.raises(errors.NotAllowed):
+        control.change_session(_as(operator), session, priority=1)
+    control.suspend_session(_as(operator), session)
+
+    session.refresh_from_db()
+    assert (session.priority, session.state) == (10, "stopping")

@@ -161,6 +161,19 @@ def test_a_hello_delivered_late_does_not_lose_what_started_since(make_cluster):
     assert conftest.state_of(session) == "running"
 
 
+def test_a_hello_does_not_lose_what_its_agent_confirmed_after_writing_it(make_cluster):
+    cluster = make_cluster()
+    session = cluster.submit(cluster.alice)
+    cluster.round()
+    cluster.agent.starts(session, at_mono_ms=10)
+
+    hello = {"agent_version": "1", "protocol": 1, "boot": cluster.agent.boot, "pid": 1, "host_facts": {}}
+    cluster.agent.send(messages.Hello(**hello, at_mono_ms=5))
+    assert conftest.state_of(session) == "running"
+    cluster.agent.send(messages.Hello(**hello, at_mono_ms=15))
+    assert conftest.state_of(session) == "pending"
+
+
 def test_p08_a_replayed_heartbeat_does_not_keep_a_silent_node_alive(make_cluster):
     cluster = make_cluster()
     text = cluster.agent.send(messages.Heartbeat())

@@ -62,7 +62,7 @@ def of(viewer: models.User, session: models.Session) -> list[dict[str, Any]]:
         key, label, title, text = _RELEASE
         released = _shape(session, key, (label, title, text, "Release it", "primary"))
         found = [released, *[action for action in found if action["key"] != "hold"]]
-    if session.state != _S.TERMINATED.value:
+    if session.state != _S.TERMINATED.value and permissions.can_change(viewer, session):
         found.insert(0, _change(session))
     return found
 
