@@ -158,7 +158,9 @@ class SubmitForm(forms.Form):
     def add_refusal(self, refusal: errors.Refusal) -> None:
         """Show each fault of a refusal at the field where it was made."""
         for name, fault in refusal.fields.items():
-            self.add_error(self._field_of(name, fault), _sentence(fault))
+            field = self._field_of(name, fault)
+            of_kind = (field or "").removeprefix("slot-")
+            self.add_error(field, _sentence(fault.removeprefix(f"{of_kind}: ")))
         if not refusal.fields:
             self.add_error(None, str(refusal))
 

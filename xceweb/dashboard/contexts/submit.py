@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler import errors, models
+from scheduler import models
 from scheduler.core import explain
 from scheduler.selectors import dry_run, slot_kinds
 from xceweb.common import wording
@@ -22,7 +22,7 @@ def load(viewer: models.User, form: submit_form.SubmitForm, *, token: str) -> di
         "slot_units": units,
         "tiers": submit_form.tiers(cap, policy.default_priority if policy else 10),
         "priority_cap": cap,
-        "dry_run": None,
+        "dry_run": refused(form) if form.errors else None if form.is_bound else incomplete(),
         "token": token,
     }
 
@@ -93,29 +93,30 @@ def _may_be_stopped(found: dry_run.DryRun) -> str:
 
 def incomplete() -> dict[str, Any]:
     """Return the context of ``_dry_run.html`` while there is nothing to judge yet."""
-    note = "Then this says whether it would start, wait, or never run."
+    note = "It needs a **name** and a **command** or a script before anything can be said."
     return {
-        **refused(None, {}),
+        **_NOTHING,
         "outcome": "waits",
-        "sentence": "Write a **name** and a **command**.",
+        "sentence": "**Fill in the form**: this tells what would happen.",
         "note": note,
     }
 
 
-def refused(refusal: errors.Refusal | None, faults: dict[str, Any]) -> dict[str, Any]:
-    """Return the context of ``_dry_run.html`` for a request that would be refused, or is not complete yet."""
-    texts = list(refusal.fields.values()) if refusal and refusal.fields else []
-    texts += [str(refusal)] if refusal and not refusal.fields else []
-    texts += [
-        f"{name.replace('_', ' ').replace('slot-', '')}: {' '.join(found)}" for name, found in faults.items()
-    ]
+def refused(form: submit_form.SubmitForm) -> dict[str, Any]:
+    """Return the context of ``_dry_run.html`` for a form with errors: each is told under its field's label."""
+    texts = [_fault(form, name, " ".join(found)) for name, found in form.errors.items()]
     return {
+        **_NOTHING,
         "outcome": "refused",
         "sentence": "It would **not be accepted** as it is.",
-        "note": " ".join(text if text.endswith(".") else f"{text}." for text in texts),
-        "at": None,
-        "round": None,
-        "facts": [],
-        "suggestions": [],
-        "commands": [],
+        "note": " ".join(texts),
     }
+
+
+def _fault(form: submit_form.SubmitForm, name: str, text: str) -> str:
+    text = text.replace("*", "")
+    text = text if text.endswith(".") else f"{text}."
+    return f"**{form[name].label}**: {text}" if name in form.fields else text
+
+
+_NOTHING: dict[str, Any] = {"at": None, "round": None, "facts": [], "suggestions": [], "commands": []}

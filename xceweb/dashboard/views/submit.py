@@ -67,8 +67,9 @@ def _answer(request: http.HttpRequest, form: submit_form.SubmitForm) -> dict[str
     if not form.has_program():
         return context.incomplete()
     if not form.is_valid():
-        return context.refused(None, form.errors)
+        return context.refused(form)
     try:
         return context.answer(dry_run.dry_run(request.user, form.to_request()), form.kinds)
     except errors.Refusal as refusal:
-        return context.refused(refusal, {})
+        form.add_refusal(refusal)
+        return context.refused(form)

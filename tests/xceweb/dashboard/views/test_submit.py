@@ -181,16 +181,38 @@ def test_without_room_it_waits_and_says_why(world: worlds.World, client_of: Clie
 
 
 def test_a_faulty_form_says_what_would_be_refused(world: worlds.World, client_of: ClientOf) -> None:
-    """The same check as the submission's."""
-    assert "has an unknown unit" in dry_run(client_of("owner"), **{"slot-mem": "4x"})
+    """The same check as the submission's, under the field's label."""
+    text = dry_run(client_of("owner"), **{"slot-mem": "4x", "node_count": "0"})
+
+    assert "<b>Nodes</b>: Ensure this value is greater than or equal to 1." in text
+    assert "<b>Memory</b>: &#x27;4x&#x27; has an unknown unit" in dry_run(
+        client_of("owner"), **{"slot-mem": "4x"}
+    )
 
 
 def test_an_empty_form_is_not_judged(world: worlds.World, client_of: ClientOf) -> None:
     """No red box before anything was written."""
     text = dry_run(client_of("owner"), name="", command="")
 
-    assert "Write a <b>name</b>" in text
+    assert "<b>Fill in the form</b>: this tells what would happen." in text
     assert "callout--fail" not in text
+
+
+def test_a_fresh_page_asks_for_nothing_and_blames_nobody(world: worlds.World, client_of: ClientOf) -> None:
+    """The dry run waits for a change."""
+    page = client_of("owner").get(urls.reverse("dashboard:session-submit")).content.decode()
+
+    assert "<b>Fill in the form</b>: this tells what would happen." in page
+    assert "callout--fail" not in page
+    assert ", load" not in page
+
+
+def test_a_form_that_was_sent_with_faults_says_so_beside_it(world: worlds.World, client_of: ClientOf) -> None:
+    """By the labels of its fields."""
+    _, page = send(client_of("owner"), name="")
+
+    assert "<b>Name</b>: This field is required." in page
+    assert "callout--fail" in page
 
 
 def test_a_dry_run_writes_nothing(world: worlds.World, client_of: ClientOf) -> None:
