@@ -24,6 +24,9 @@ Statuses = tuple[int, ...]
 EVERYBODY: Statuses = (200,) * 8
 LOGGED_IN: Statuses = (302, 200, 200, 200, 200, 200, 200, 200)
 GROUP: Statuses = (302, 200, 200, 200, 200, 200, 404, 200)
+#: The same for programs: 401 instead of the way to the log-in page.
+PROGRAM: Statuses = (401, *LOGGED_IN[1:])
+PROGRAM_OF_GROUP: Statuses = (401, *GROUP[1:])
 ACTING_ON_SESSION: Statuses = (302, 403, 302, 403, 302, 302, 404, 302)
 ACTING_ON_NODE: Statuses = (302, 403, 403, 403, 302, 302, 404, 302)
 PREVIEWING: Statuses = (302, 403, 403, 403, 200, 200, 404, 200)
@@ -48,8 +51,8 @@ def _session(world: worlds.World) -> list[Any]:
 TABLE: dict[str, Row] = {
     "accounts:login": Row((200, 302, 302, 302, 302, 302, 302, 302)),
     "accounts:logout": Row((302,) * 8, post={}),
-    "api:decision-record": Row(GROUP, lambda world: [world.decision.public_id]),
-    "api:session-explanation": Row(GROUP, _session),
+    "api:decision-record": Row(PROGRAM_OF_GROUP, lambda world: [world.decision.public_id]),
+    "api:session-explanation": Row(PROGRAM_OF_GROUP, _session),
     "common:livez": Row(EVERYBODY),
     "common:readyz": Row(EVERYBODY),
     "common:theme": Row((302,) * 8, post={"theme": "dark"}),
@@ -77,7 +80,7 @@ TABLE: dict[str, Row] = {
     "dashboard:session-tab": Row(GROUP, lambda world: [world.waiting.public_id, "timeline"]),
     "help:design": Row(LOGGED_IN),
     "help:reasons": Row(LOGGED_IN),
-    "live:event-list": Row(LOGGED_IN),
+    "live:event-list": Row(PROGRAM),
 }
 
 

@@ -47,9 +47,11 @@ class RefusalMiddleware:
 
 
 def wants_json(request: http.HttpRequest) -> bool:
-    """Say whether a program asks: under /api/, or accepting JSON before HTML."""
-    return request.path.startswith("/api/") or (
-        request.accepts("application/json") and not request.accepts("text/html")
+    """Say whether a program asks: under /api/, for /events, or accepting JSON but not HTML."""
+    return (
+        request.path.startswith("/api/")
+        or request.path == "/events"
+        or (request.accepts("application/json") and not request.accepts("text/html"))
     )
 
 
