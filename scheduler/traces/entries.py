@@ -8,6 +8,8 @@ from collections.abc import Mapping
 
 #: more digits than any clock or machine needs, few enough to stay exact in every column of ours
 _WHOLE = re.compile(r"(-?\d{1,15})(?:\.0*)?\Z")
+#: as many characters as a session's name may have
+NAME_LIMIT = 100
 _MOMENT = re.compile(r"(-?)(\d{1,12})(?:\.(\d{1,3})\d*)?\Z")
 
 
@@ -50,6 +52,23 @@ def whole(text: str, *, column: str, least: int) -> int:
     if number < least:
         raise BadValue(f"{column} is {number}, below {least}")
     return number
+
+
+def name_of(text: str) -> str:
+    """
+    Read the name that a session is to have.
+
+    Raises:
+        BadValue: empty, too long, or with characters that cannot be printed.
+    """
+    name = text.strip()
+    if not name:
+        raise BadValue("name is empty")
+    if len(name) > NAME_LIMIT:
+        raise BadValue(f"name has {len(name)} characters, more than {NAME_LIMIT}")
+    if not name.isprintable():
+        raise BadValue(f"name is {name!r}, with characters that cannot be printed")
+    return name
 
 
 def moment_ms(text: str, *, column: str) -> int:

@@ -33,32 +33,41 @@ def is_header(line: str) -> bool:
 
 
 def read(lines: Iterable[str]) -> Iterator[entries.Entry | entries.Fault]:
-    """Read all lines after the header; empty lines are passed over."""
-    rows = csv.reader(lines)
-    next(rows, None)
-    for cells in rows:
-        if cells:
-            yield _read_line(rows.line_num, cells)
+    """
+    Read all lines after the header; empty lines are passed over.
+
+    A line stands alone: a quotation mark that it does not close is its own fault, and swallows no other line.
+    """
+    for number, line in enumerate(lines, start=1):
+        if number > 1 and line.strip():
+            yield _read_line(number, line)
 
 
-def _read_line(number: int, cells: list[str]) -> entries.Entry | entries.Fault:
-    if len(cells) != len(HEADER):
-        return entries.Fault(number, f"{len(cells)} columns instead of {len(HEADER)}")
+def _read_line(number: int, line: str) -> entries.Entry | entries.Fault:
     try:
-        return _entry(number, dict(zip(HEADER, cells, strict=True)))
+        return _entry(number, _row(line))
     except entries.BadValue as error:
         return entries.Fault(number, str(error))
 
 
+def _row(line: str) -> dict[str, str]:
+    try:
+        (cells,) = csv.reader([line], strict=True)
+    except csv.Error as error:
+        raise entries.BadValue(f"not to be read as comma-separated values: {error}") from None
+    if len(cells) != len(HEADER):
+        raise entries.BadValue(f"{len(cells)} columns instead of {len(HEADER)}")
+    return dict(zip(HEADER, cells, strict=True))
+
+
 def _entry(number: int, row: dict[str, str]) -> entries.Entry:
-    if not row["name"]:
-        raise entries.BadValue("name is empty")
+    name = entries.name_of(row["name"])
     if row["qos"] not in CLASSES:
         raise entries.BadValue(f"qos is {row['qos']!r}, not one of {', '.join(CLASSES)}")
     created = entries.moment_ms(row["creation_time"], column="creation_time")
     return entries.Entry(
         line=number,
-        name=row["name"],
+        name=name,
         submit_ms=created,
         life_ms=_life_ms(row, created),
         slots=_slots(row),

@@ -57,7 +57,14 @@ def test_decimals_of_times_count():
 @pytest.mark.parametrize(
     ("changes", "what"),
     [
-        ({"name": ""}, "name is empty"),
+        ({"name": " "}, "name is empty"),
+        ({"name": "p" * 101}, "name has 101 characters, more than 100"),
+        ({"name": "pod\t1"}, r"name is 'pod\t1', with characters that cannot be printed"),
+        ({"name": '"pod-1'}, "not to be read as comma-separated values: unexpected end of data"),
+        (
+            {"gpu_spec": "x" * 131_073},
+            "not to be read as comma-separated values: field larger than field limit (131072)",
+        ),
         ({"cpu_milli": "0"}, "cpu_milli is 0, below 1"),
         ({"cpu_milli": "1.5"}, "cpu_milli is '1.5', not a whole number"),
         ({"memory_mib": "-1"}, "memory_mib is -1, below 0"),
@@ -72,3 +79,19 @@ def test_decimals_of_times_count():
 )
 def test_a_malformed_line_says_what_is_wrong(changes, what):
     assert entries.Fault(2, what) == read_one(**changes)
+
+
+def test_a_quotation_mark_that_does_not_close_swallows_no_other_line():
+    good = ",".join(GOOD.values())
+    items = list(openb.read([",".join(openb.HEADER), good, f'"{good}', good, f'{good[:-3]}"', good]))
+
+    assert [item.line for item in items] == [2, 3, 4, 5, 6]
+    assert [isinstance(item, entries.Fault) for item in items] == [False, True, False, True, False]
+
+
+def test_a_field_in_quotation_marks_may_hold_a_comma():
+    assert read_one(gpu_spec='"V100,P100"').name == "pod-1"
+
+
+def test_a_name_may_have_as_many_characters_as_a_session_may():
+    assert read_one(name="p" * entries.NAME_LIMIT).name == "p" * entries.NAME_LIMIT

@@ -70,6 +70,14 @@ def test_skip_bad_passes_over_malformed_lines_and_counts_them(tmp_path):
     assert trace.skipped == 1
 
 
+def test_an_open_quotation_mark_is_named_by_its_own_line_and_loses_no_other(tmp_path):
+    path = with_line(tmp_path, PODS, at=4, text='"pod-x,1,1,0,0,,LS,Running,5,9,5')
+
+    with pytest.raises(reading.BadTrace, match=rf"^[^\n]*{path.name}:4: [^\n]*\Z"):
+        read(path)
+    assert len(read(path, skip_bad=True).entries) == 35
+
+
 def test_many_malformed_lines_are_named_in_part_and_counted_in_whole(tmp_path):
     path = tmp_path / "bad.swf"
     path.write_text("1 2 3\n" * 8)

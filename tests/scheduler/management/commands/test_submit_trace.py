@@ -79,6 +79,16 @@ def test_a_malformed_line_stops_it_before_anything_is_submitted(group, tmp_path)
     assert not models.Session.objects.exists()
 
 
+def test_a_name_too_long_for_a_session_is_named_with_its_line_and_nothing_is_submitted(group, tmp_path):
+    path = tmp_path / "long.csv"
+    header, first, second, *_ = pathlib.Path(PODS).read_text().splitlines()
+    path.write_text("\n".join([header, first, "p" * 101 + second.removeprefix("pod-01")]))
+
+    with pytest.raises(CommandError, match=r"long\.csv:3: name has 101 characters"):
+        submit(str(path))
+    assert not models.Session.objects.exists()
+
+
 def test_skip_bad_counts_malformed_lines(group, tmp_path):
     path = tmp_path / "bad.csv"
     path.write_text(pathlib.Path(PODS).read_text() + "pod-x,1,2\n")
