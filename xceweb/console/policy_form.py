@@ -1,4 +1,4 @@
-"""The policy form: the rules of a group as fields, the version that they were made from, and the reason."""
+"""The policy form: the rules that a group can set, the version that they were made from, and the reason."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from django import forms
 from scheduler import errors, models
 from scheduler.selectors import slot_kinds
 
-RULES = models.PolicyVersion.RULES
+#: Rules that a version keeps while nothing in the scheduler acts on them: the form does not offer them.
+NOT_OFFERED = frozenset({"starvation_after", "silent_node"})
+RULES = tuple(name for name in models.PolicyVersion.RULES if name not in NOT_OFFERED)
 _MODEL = models.PolicyVersion._meta
 _SELECT = {"class": "select"}
 
@@ -62,18 +64,8 @@ TEXTS: Mapping[str, tuple[str, str, str]] = {
     ),
     "max_suspend_time": ("Longest suspension", "Then it returns to the queue; empty = no limit.", "s"),
     "max_suspended_per_node": ("Most suspended sessions on a node", "Empty = no limit.", "sessions"),
-    "starvation_after": (
-        "Claim after",
-        "The first that waited so long keeps a node free for itself; 0 = never.",
-        "s",
-    ),
     "default_is_preemptible": ("New sessions may be preempted", "Unless they say otherwise.", ""),
     "placement": ("Placement", "Which free node is taken.", ""),
-    "silent_node": (
-        "A silent node",
-        "Keeps its sessions until a person decides, or ends them by itself.",
-        "",
-    ),
     "starting": ("Sessions start", "Off = emergency: nothing new starts in this group.", ""),
 }
 #: The rules that stand at the top; the others are folded.
@@ -88,7 +80,7 @@ FIRST = (
 
 
 class PolicyForm(forms.Form):
-    """All rules, the switch, the reason. What is possible is checked by the service."""
+    """The rules that it offers, the switch, the reason. What is possible is checked by the service."""
 
     version = forms.IntegerField(widget=forms.HiddenInput)
     preemption_state = forms.ChoiceField(choices=_MODEL.get_field("preemption_state").choices)

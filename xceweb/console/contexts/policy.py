@@ -104,7 +104,9 @@ def _told(name: str, pair: tuple[Any, Any]) -> str:
 
 
 def _label(name: str) -> str:
-    return policy_form.TEXTS[name][0] if name in policy_form.TEXTS else "Preemption"
+    if name == "preemption_state":
+        return "Preemption"
+    return policy_form.TEXTS[name][0] if name in policy_form.TEXTS else name.replace("_", " ").capitalize()
 
 
 def conflicting(

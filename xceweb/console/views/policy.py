@@ -93,7 +93,7 @@ def group_policy_undo(request: http.HttpRequest, slug: str, version: int) -> htt
     before = versions.version(group, version - 1)
     if before is None:
         raise errors.NotVisible("There is no version to go back to.")
-    values = {name: getattr(before, name) for name in policy_form.RULES}
+    values = {name: getattr(before, name) for name in models.PolicyVersion.RULES}
     try:
         policies.change_policy(
             _actor(request),
