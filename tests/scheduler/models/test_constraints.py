@@ -217,6 +217,30 @@ def _fill(world):
     models.ConfigChange.objects.create(at=now, actor_name="x", object_type="x", object_name="x")
 
 
+@pytest.mark.parametrize("state", ["pending", "terminated"])
+def test_p01_a_session_that_holds_a_node_cannot_end_or_wait_at_commit(world, state):
+    over = {"result": "success", "ended_at": timezone.now()} if state == "terminated" else {}
+
+    with pytest.raises(IntegrityError, match="holds a node"), transaction.atomic():
+        models.Session.objects.filter(pk=world.running.pk).update(state=state, **over)
+        connection.check_constraints()
+
+
+def test_p01_a_session_that_waits_cannot_be_given_a_node_at_commit(world):
+    with pytest.raises(IntegrityError, match="holds a node"), transaction.atomic():
+        models.Allocation.objects.filter(session=world.running).update(session=world.waiting)
+        connection.check_constraints()
+
+
+def test_a_session_may_end_before_its_node_is_given_back_in_the_same_transaction(world):
+    models.Session.objects.filter(pk=world.running.pk).update(state="pending")
+    models.Allocation.objects.filter(session=world.running).delete()
+
+    connection.check_constraints()
+
+    assert not models.Allocation.objects.filter(session__state="pending").exists()
+
+
 def test_choices_and_conditions_come_from_the_core_enums():
     assert policies.choices_of(entities.QueueState)[1] == ("no_submit", "no submit")
     assert policies.is_one_of("state", entities.QueueState).children[0][1] == [
