@@ -19,11 +19,13 @@ const REST_AFTER = 60_000; // a hidden tab gives its socket back
 const RETRY_CAP = 30_000;
 const BLOCKED_AFTER = 3; // attempts in vain before polling begins
 const KEPT_WHILE_PAUSED = 200;
+const KEPT_NUMBERS = 500;
 
 const held = new Map(); // topic -> last event number known, null = none yet
 const asked = new Map(); // topic -> when the rest was last asked for
 const gaps = new Map(); // topic -> highest number seen beyond a gap, while a question is due
 const rings = new Map(); // DOM event -> {timer, again}
+const rung = new Map(); // number of an event -> names that rang for it, the newest ones
 const kept = { events: [], names: new Set() }; // what came in while paused
 
 let socket = null;
@@ -107,7 +109,18 @@ function namesOf(event) {
 function tell(event) {
   if (isPaused) return keep(event);
   root.dispatchEvent(new CustomEvent("xce:event", { detail: event }));
-  for (const name of namesOf(event)) ring(name);
+  const before = rungFor(event.number);
+  for (const name of namesOf(event)) {
+    if (!before.has(name)) ring(name);
+    before.add(name);
+  }
+}
+
+// A page with several topics is told an event once for each; what it rang for stays silent the second time.
+function rungFor(number) {
+  if (!rung.has(number)) rung.set(number, new Set());
+  if (rung.size > KEPT_NUMBERS) rung.delete(rung.keys().next().value);
+  return rung.get(number);
 }
 
 function keep(event) {

@@ -54,6 +54,7 @@ TABLE: dict[str, Row] = {
     "api:decision-record": Row(PROGRAM_OF_GROUP, lambda world: [world.decision.public_id]),
     "api:session-explanation": Row(PROGRAM_OF_GROUP, _session),
     "common:livez": Row(EVERYBODY),
+    "common:navigation": Row(LOGGED_IN),
     "common:readyz": Row(EVERYBODY),
     "common:theme": Row((302,) * 8, post={"theme": "dark"}),
     "console:group-policy": Row(GROUP, lambda world: ["gpu"]),

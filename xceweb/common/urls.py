@@ -1,4 +1,4 @@
-"""Addresses of health and theme."""
+"""Addresses of health, the sidebar and the theme."""
 
 from __future__ import annotations
 
@@ -10,5 +10,6 @@ app_name = "common"
 urlpatterns = [
     path("livez", views.livez, name="livez"),
     path("readyz", views.readyz, name="readyz"),
+    path("navigation/", views.navigation_part, name="navigation"),
     path("theme/", theme.set_theme, name="theme"),
 ]

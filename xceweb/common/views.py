@@ -1,4 +1,4 @@
-"""Error pages, health and help: the views that belong to no family."""
+"""Error pages, the sidebar, health and help: the views that belong to no family."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.views.decorators import http as methods
 
+from scheduler.selectors import navigation
 from xceweb.common import design, pages, reasons
 
 
@@ -25,6 +26,14 @@ def forbidden(request: http.HttpRequest, exception: Exception) -> http.HttpRespo
 def not_found(request: http.HttpRequest, exception: Exception) -> http.HttpResponse:
     """Show the page for what is not there, or not for this reader: the two look alike."""
     return shortcuts.render(request, "404.html", {}, status=404)
+
+
+@methods.require_safe
+@pages.page
+def navigation_part(request: http.HttpRequest) -> http.HttpResponse:
+    """Show the counts and switches of the sidebar alone, as they are now."""
+    context = {"nav": navigation.load(request.user), "section": request.GET.get("section", "")}
+    return shortcuts.render(request, "common/_navigation.html", context)
 
 
 @methods.require_safe

@@ -24,9 +24,13 @@ def _family(name: str, routes: dict[str, str]) -> urls.URLResolver:
     return urls.path("", urls.include((patterns, name)))
 
 
+COMMON = [
+    urls.path("theme/", theme.set_theme, name="theme"),
+    urls.path("navigation/", nothing, name="navigation"),
+]
 urlpatterns = [
     urls.path("pages/<str:name>/", sample, name="sample"),
-    urls.path("", urls.include(([urls.path("theme/", theme.set_theme, name="theme")], "common"))),
+    urls.path("", urls.include((COMMON, "common"))),
     _family("accounts", {"login": "accounts/login/", "logout": "accounts/logout/"}),
     _family("help", {"reasons": "help/reasons/"}),
     _family(

@@ -190,3 +190,25 @@ def test_a_stop_of_ones_own_session_is_announced(page, stream):
     sync_api.expect(page.locator("#announce")).to_have_text("s1 is being stopped")
 
     assert page.locator("#toasts .toast").count() == 1
+
+
+def test_an_event_of_two_topics_rings_once_for_each_name(page, stream):
+    _wait_asked(page, stream, "user:me", 1)
+    stream.batch(HELD, HELD + 1)
+    stream.batch(HELD, HELD + 1, topic="user:me")
+    _wait_told(page, "xce:user-me", 1)
+    page.clock.run_for(5_000)
+
+    assert _told(page, "xce:event") == [HELD + 1, HELD + 1]
+    assert len(_told(page, "xce:session-s1")) == 1
+    assert len(_told(page, "xce:cluster")) == 1
+
+
+def test_the_sidebar_fetches_itself_when_something_happens(page, stream):
+    fresh = '<div id="navigation" data-topic="cluster">fresh</div>'
+    page.route(
+        "**/navigation/?section=overview", lambda route: route.fulfill(body=fresh, content_type="text/html")
+    )
+    stream.batch(HELD, HELD + 1, type="group.policy_changed")
+
+    sync_api.expect(page.locator("#sidebar #navigation")).to_have_text("fresh")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from django.db import connection
 from django.test import Client, RequestFactory
 
 from scheduler.core import decisions
-from tests import model_factories
+from tests import model_factories, worlds
 from xceweb.common import reasons, views
 
 
@@ -62,3 +64,19 @@ def test_the_glossary_has_every_code_once() -> None:
 
     assert {*decisions.PendReason, *decisions.Verdict} <= set(found)
     assert all(reason["meaning"] for part in reasons.parts() for reason in part["reasons"])
+
+
+def test_the_sidebar_follows_the_switch_and_the_submits(
+    world: worlds.World, client_of: Callable[[str], Client]
+) -> None:
+    """The part that an open page fetches again, with its entry still marked."""
+    client = client_of("owner")
+    before = client.get("/navigation/?section=group:gpu").content.decode()
+    model_factories.a_policy_version(world.group, preemption_state="shadow")
+    model_factories.a_session(owner=world.people["owner"], queue=world.queues["normal"], group=world.group)
+
+    after = client.get("/navigation/?section=group:gpu").content.decode()
+
+    assert ('data-lamp="on"' in before, 'data-lamp="shadow"' in after) == (True, True)
+    assert (before.count('<span class="count">3'), after.count('<span class="count">4')) == (2, 2)
+    assert '/groups/gpu/" aria-current="page"' in after
