@@ -4,8 +4,8 @@ from django.db import migrations
 
 NAME = "session_that_ended_holds_nothing"
 
-REFUSE = f"""
-CREATE FUNCTION xce_{NAME}() RETURNS trigger LANGUAGE plpgsql AS $$
+REFUSE = """
+CREATE FUNCTION xce_session_that_ended_holds_nothing() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     about bigint;
 BEGIN
@@ -15,7 +15,7 @@ BEGIN
         WHERE s.id = about AND s.state IN ('pending', 'terminated')
     ) THEN
         RAISE EXCEPTION 'session % holds a node in a state that holds nothing', about
-            USING ERRCODE = 'check_violation', CONSTRAINT = '{NAME}';
+            USING ERRCODE = 'check_violation', CONSTRAINT = 'session_that_ended_holds_nothing';
     END IF;
     RETURN NULL;
 END $$;

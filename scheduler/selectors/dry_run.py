@@ -136,7 +136,7 @@ def _ask(loaded: snapshots.Loaded, session: entities.Session) -> Answer:
     view = loaded.snapshot
     owners = view.owners
     if session.owner_id not in {owner.id for owner in owners}:
-        owners = (*owners, *snapshots.owners({session.owner_id}))
+        owners = (*owners, *snapshots.owners({session.owner_id}, loaded.promised_to_owners))
     others = tuple(one for one in view.sessions if one.id != session.id)
     asked = dataclasses.replace(view, sessions=(*others, session), owners=owners)
     found = [one for one in preview.collect(asked) if _is_about(one, session.id)]

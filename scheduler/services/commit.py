@@ -18,6 +18,7 @@ from scheduler import errors, models
 from scheduler.core import decisions, entities, release, states
 from scheduler.selectors import snapshot as snapshots
 from scheduler.services import (
+    account_limits,
     commit_preemption,
     locks,
     orders,
@@ -94,12 +95,15 @@ class Committer:
             p.node_id for p in self._preempts
         }
         waited = {p.wait.node_id for p in self._pends if p.wait}
+        owner_ids = {session.owner_id for session in seen.values()}
+        queue_ids = {session.queue_id for session in seen.values()}
         self._sessions = locks.rows(
-            owner_ids={session.owner_id for session in seen.values()},
-            queue_ids={session.queue_id for session in seen.values()},
+            owner_ids=owner_ids,
+            queue_ids=queue_ids,
             node_ids=locks.node_ids_of(touched) | granted | waited,
             session_ids=touched,
         )
+        self._limits = account_limits.AccountLimits(self.group.pk, owner_ids=owner_ids, queue_ids=queue_ids)
         self._leaving = {pk for pk, session in seen.items() if release.is_being_stopped(session)}
         self._ready = set(
             models.Node.objects.filter(group=self.group, state=entities.NodeState.READY.value).values_list(
@@ -175,6 +179,7 @@ class Committer:
     def _start(self, session: models.Session, dispatch: decisions.Dispatch) -> None:
         for grant in dispatch.grants:
             self._require_ready(grant.node_id)
+        self._limits.require(session, dispatch.grants)
         kept = models.Reservation.objects.filter(session=session).first()
         if kept is not None:
             self._close_reservation(session, kept, dispatch)

@@ -106,6 +106,21 @@ def clean_at_the_end(db: None) -> Iterator[None]:
 
 
 @pytest.fixture
+def between(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
+    """Return a setter of what happens once between the thinking of the next round and its commit."""
+    once: list[Callable[[], object]] = []
+    think = rounds.core_rounds.run_round
+
+    def run_round(snapshot: Any, decide: Any) -> None:
+        think(snapshot, decide)
+        while once:
+            once.pop()()
+
+    monkeypatch.setattr(rounds.core_rounds, "run_round", run_round)
+    return once.append
+
+
+@pytest.fixture
 def refused(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
     """Return a reader of the lines of the security log so far."""
     caplog.set_level(logging.WARNING, "xce.security")

@@ -15,21 +15,6 @@ from tests.scheduler.services import conftest, staging
 ON = {"preemption_state": "on", "preemption_mode": "suspend"}
 
 
-@pytest.fixture
-def between(monkeypatch):
-    """Return a setter of what happens once between the thinking of the next round and its commit."""
-    once = []
-    think = rounds.core_rounds.run_round
-
-    def run_round(snapshot, decide):
-        think(snapshot, decide)
-        while once:
-            once.pop()()
-
-    monkeypatch.setattr(rounds.core_rounds, "run_round", run_round)
-    return once.append
-
-
 def _as(user):
     return actors.of_user(user)
 
