@@ -12,7 +12,9 @@ from scheduler import clock, models
 from scheduler.core import states
 from scheduler.selectors import capacity, permissions
 
-PENDING, TERMINATED = states.SessionState.PENDING.value, states.SessionState.TERMINATED.value
+_S = states.SessionState
+PENDING, RUNNING, SUSPENDED = _S.PENDING.value, _S.RUNNING.value, _S.SUSPENDED.value
+TERMINATED = _S.TERMINATED.value
 _ALIVE = [state.value for state in states.SessionState if state != states.SessionState.TERMINATED]
 _DAY = datetime.timedelta(days=1)
 _ROUNDS = 24
@@ -57,6 +59,26 @@ class Blockage:
     reason: str
     count: int
     group: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FreeSlots:
+    """What is free in one group of the kind that is scarce there, in the kind's smallest unit."""
+
+    group: str
+    kind: str
+    free: int
+    total: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Rest:
+    """What goes on while nothing waits: sessions that run, on how many nodes, that are suspended; what is free."""
+
+    running: int
+    nodes: int
+    suspended: int
+    free: tuple[FreeSlots, ...]
 
 
 def groups(viewer: models.User, *, only: Sequence[int] = ()) -> list[GroupGlance]:
@@ -157,6 +179,24 @@ def blockage(viewer: models.User) -> Blockage | None:
         return None
     reason, group, count = max(rows, key=lambda row: (row[0] is not None, row[2]))
     return Blockage(sum(row[2] for row in rows), reason or "not-evaluated", count, group)
+
+
+def rest(viewer: models.User) -> Rest:
+    """Return what a cluster in which nothing waits does. Nine queries for any number of groups."""
+    alive = _tally(permissions.visible_sessions(viewer).order_by().exclude(state=TERMINATED), "state")
+    running = permissions.visible_sessions(viewer).filter(state=RUNNING)
+    held_on = models.Allocation.objects.filter(session__in=running).aggregate(n=Count("node", distinct=True))
+    uses = capacity.of_nodes(permissions.visible_nodes(viewer), viewer=viewer)
+    slugs = sorted({use.node.group.slug for use in uses})
+    free = [_free(slug, [use for use in uses if use.node.group.slug == slug]) for slug in slugs]
+    return Rest(alive.get(RUNNING, 0), held_on["n"], alive.get(SUSPENDED, 0), tuple(filter(None, free)))
+
+
+def _free(slug: str, uses: list[capacity.NodeUse]) -> FreeSlots | None:
+    """Return the free devices of a group, its free cores where it has none."""
+    totals = {row.name: row.total for row in capacity.by_kind(uses) if row.total.capacity}
+    kind = next((name for name in ("cuda.device", "cpu") if name in totals), "")
+    return FreeSlots(slug, kind, totals[kind].free, totals[kind].capacity) if kind else None
 
 
 def unwell_nodes(viewer: models.User) -> list[models.Node]:

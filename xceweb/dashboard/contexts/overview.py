@@ -9,27 +9,11 @@ from typing import Any
 from django import urls
 
 from scheduler import models
-from scheduler.core import explain
 from scheduler.selectors import event_log, overview, sessions, slot_kinds
-from xceweb.dashboard.contexts import capacity
+from xceweb.dashboard.contexts import capacity, headline
 from xceweb.live import frames
 
 Viewer = models.User
-
-
-def headline(viewer: Viewer) -> dict[str, Any] | None:
-    """Return the sentence of what blocks now, None when nothing waits."""
-    blocked = overview.blockage(viewer)
-    if blocked is None:
-        return None
-    sessions_wait = "session waits" if blocked.waiting == 1 else "sessions wait"
-    title = explain.pend_title(blocked.reason).lower()
-    some = f", **{blocked.count}** of them" if blocked.count < blocked.waiting else ""
-    return {
-        "sentence": f"**{blocked.waiting}** {sessions_wait}{some} in **{blocked.group}**: **{title}**.",
-        "note": explain.pend_help(blocked.reason),
-        "link": {"url": _list_url(state="pending", group=blocked.group), "label": "See who waits"},
-    }
 
 
 def round_(viewer: Viewer) -> dict[str, Any] | None:
@@ -144,13 +128,13 @@ def _group_notice(group: models.ResourceGroup) -> dict[str, Any]:
 
 #: part of the page -> what it needs, by the name in the template
 PARTS: dict[str, dict[str, Callable[[Viewer], Any]]] = {
+    "headline": {"headline": headline.load},
     "capacity_cards": {"capacity": capacity_cards},
     "states": {"states": states},
     "my_sessions": {"mine": mine},
     "feed": {"events": events},
 }
 _WHOLE: dict[str, Callable[[Viewer], Any]] = {
-    "headline": headline,
     "round": round_,
     "wasted_24h": overview.wasted_last_day,
     "notices": notices,

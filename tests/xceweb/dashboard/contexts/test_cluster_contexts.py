@@ -23,16 +23,6 @@ from xceweb.dashboard.contexts import (
 )
 
 
-def test_the_headline_says_how_many_wait_and_why(world: worlds.World) -> None:
-    """And leads to them; nothing when nothing waits."""
-    found = overview.headline(world.people["viewer"])
-
-    assert found is not None
-    assert found["sentence"] == "**1** session waits in **gpu**: **not enough free**."
-    assert found["link"]["url"] == "/sessions/?state=pending&group=gpu"
-    assert overview.headline(world.people["outsider"]) is None
-
-
 def test_each_part_of_the_overview_comes_alone(world: worlds.World) -> None:
     """A fragment does not pay for the whole page."""
     viewer = world.people["owner"]

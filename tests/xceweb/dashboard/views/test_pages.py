@@ -14,6 +14,7 @@ from xceweb.dashboard.views import cluster, decisions, first_steps, overview
 
 ClientOf = Callable[[str], Client]
 FRAGMENTS = {
+    "overview headline": (overview.overview, "/?part=headline", 'id="headline"'),
     "overview capacity": (overview.overview, "/?part=capacity_cards", 'id="capacity"'),
     "overview states": (overview.overview, "/?part=states", 'id="states"'),
     "overview mine": (overview.overview, "/?part=my_sessions", 'id="mine"'),
@@ -35,7 +36,7 @@ def test_a_part_comes_alone(world: worlds.World, client_of: ClientOf, name: str)
     assert "<html" not in text
 
 
-@pytest.mark.parametrize("address", ["/?part=headline", "/groups/gpu/?part=x", "/nodes/?part=../base"])
+@pytest.mark.parametrize("address", ["/?part=round", "/groups/gpu/?part=x", "/nodes/?part=../base"])
 def test_other_parts_are_not_there(world: worlds.World, client_of: ClientOf, address: str) -> None:
     """Only what the page names."""
     assert client_of("owner").get(address).status_code == 404
