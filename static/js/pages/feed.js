@@ -1,5 +1,6 @@
 // Adds rows to a feed as events come in. The row is the one of common/_event_row.html; texts are set as text, never
-// as markup. Pausing is the live button's business: nothing comes in meanwhile.
+// as markup. The first rows stand open and older ones are folded; together they are the newest 50. Pausing is the
+// live button's business: nothing comes in meanwhile.
 
 const MOST = 50;
 const SVG = "http://www.w3.org/2000/svg";
@@ -40,13 +41,21 @@ function row(event, icons) {
   return item;
 }
 
+function trim(card) {
+  const rows = card.querySelectorAll("li[data-number]");
+  for (const item of [...rows].slice(MOST)) item.remove();
+  const older = card.querySelector("[data-feed-older]");
+  if (older && !older.querySelector("li")) older.remove();
+}
+
 function follow(feed) {
   const icons = JSON.parse(feed.dataset.icons);
+  const card = feed.parentElement;
   document.body.addEventListener("xce:event", ({ detail }) => {
-    if (detail.topic !== feed.dataset.topic || feed.querySelector(`[data-number="${detail.number}"]`)) return;
+    if (detail.topic !== feed.dataset.topic || card.querySelector(`[data-number="${detail.number}"]`)) return;
     feed.querySelector("[data-placeholder]")?.remove();
     feed.prepend(row(detail, icons));
-    while (feed.children.length > MOST) feed.lastElementChild.remove();
+    trim(card);
     feed.dispatchEvent(new CustomEvent("xce:content", { bubbles: true }));
   });
 }

@@ -212,3 +212,22 @@ def test_the_sidebar_fetches_itself_when_something_happens(page, stream):
     stream.batch(HELD, HELD + 1, type="group.policy_changed")
 
     sync_api.expect(page.locator("#sidebar #navigation")).to_have_text("fresh")
+
+
+def test_the_feed_grows_to_fifty_and_older_rows_are_folded(page, stream):
+    card = page.locator(".card", has=page.locator("[data-feed]"))
+    older = card.locator("[data-feed-older]")
+    before = (card.locator("[data-feed] > li").count(), older.locator("li").count())
+    stream.batch(HELD, *range(HELD + 1, HELD + 33))
+    _wait_told(page, "xce:event", 32)
+
+    assert before == (15, 5)
+    assert (card.locator("[data-feed] > li").count(), older.locator("li").count()) == (47, 3)
+
+
+def test_a_feed_of_fifty_live_rows_has_no_older_ones(page, stream):
+    stream.batch(HELD, *range(HELD + 1, HELD + 61))
+    _wait_told(page, "xce:event", 60)
+
+    assert page.locator("[data-feed] > li").count() == 50
+    assert page.locator("[data-feed-older]").count() == 0

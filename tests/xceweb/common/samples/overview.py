@@ -53,7 +53,7 @@ def empty_overview() -> dict[str, Any]:
         "ended": [],
     }
     empty = {
-        "headline": None,
+        "headline": {"sentence": "**Nothing waits.** No session runs.", "note": "", "link": None},
         "round": None,
         "capacity": [],
         "states": nothing,
@@ -254,7 +254,8 @@ def events() -> list[dict[str, Any]]:
         (459, "group.policy_changed", "Group **l4** has preemption **shadow**, set by **carol**"),
         (667, "node.state_changed", "Node **gpu-16** is **draining**"),
     ]
-    return [frame.event(48_211 - i, *row) for i, row in enumerate(rows)]
+    earlier = [(700 + i, "session.started", "A session in **scavenge** runs") for i in range(13)]
+    return [frame.event(48_211 - i, *row) for i, row in enumerate(rows + earlier)]
 
 
 def tabs(current: str) -> list[dict[str, Any]]:
