@@ -18,6 +18,29 @@ from django.db.models import F, OuterRef, Q, QuerySet
 from scheduler import models
 from scheduler.selectors import permissions
 
+#: Of a session seen as a summary one is told its states and the decisions of its group; nothing else of it.
+FOR_SUMMARY = frozenset(
+    {
+        "session.submitted",
+        "session.scheduled",
+        "session.resume_scheduled",
+        "session.started",
+        "session.dispatch_undone",
+        "session.resume_undone",
+        "session.cancel_asked",
+        "session.preempted",
+        "session.requeued",
+        "session.suspended",
+        "session.withdrawn",
+        "session.stop_asked",
+        "session.stop_failed",
+        "session.ended",
+        "decision.preempt",
+        "decision.shadow",
+        "decision.wait",
+        "decision.outcome",
+    }
+)
 _COLUMNS = {
     "number": F("number"),
     "type": F("type"),
@@ -132,7 +155,13 @@ def seen(
 ) -> list[tuple[Entry, permissions.Sight]]:
     """Return the wanted entries that the person may see, each with its sight."""
     judged = ((entry, rights.sight(entry)) for entry in entries if wanted(entry))
-    return [(entry, sight) for entry, sight in judged if sight > permissions.Sight.NONE]
+    return [(entry, sight) for entry, sight in judged if sight >= least_sight(entry)]
+
+
+def least_sight(entry: Entry) -> permissions.Sight:
+    """Return what one must see of an entry's session to be told of it: with a summary its states and decisions."""
+    is_inner = entry.session_id is not None and entry.type not in FOR_SUMMARY
+    return permissions.Sight.OPERATIONS if is_inner else permissions.Sight.SUMMARY
 
 
 def _visible(rights: Rights) -> Q:
@@ -144,7 +173,9 @@ def _visible(rights: Rights) -> Q:
 
 def _hidden(rights: Rights) -> Q:
     managed = [group_id for group_id, role in rights.roles.items() if role == permissions.Role.MANAGER]
-    return Q(session__is_private=True) & ~Q(group_id__in=managed)
+    operated = [group_id for group_id, role in rights.roles.items() if role == permissions.Role.OPERATOR]
+    inner = Q(session__isnull=False) & ~Q(type__in=FOR_SUMMARY) & ~Q(group_id__in=[*managed, *operated])
+    return Q(session__is_private=True) & ~Q(group_id__in=managed) | inner
 
 
 def _entries(rows: QuerySet[models.Event]) -> list[Entry]:

@@ -27,22 +27,18 @@ _PLAIN = {
     "session.resume_undone": "could not resume and stays suspended",
     "session.suspended": "is suspended",
     "session.requeued": "went back to the queue",
-    "session.resumed": "resumed",
     "session.withdrawn": "keeps running: its preemption was withdrawn",
     "session.stop_failed": "could not be stopped and keeps running",
     "session.released": "was released",
     "session.stop_asked": "is being stopped",
     "session.withdraw_asked": "may go on: its stop is being taken back",
-    "group.policy_changed": "has new preemption rules",
+    "session.withdraw_refused": "stops all the same: it was too late to take its stop back",
     "queue.changed": "has new rules",
-    "queue.created": "was created",
     "group.created": "was created",
     "node.added": "was added",
     "node.enrolled": "has a key and may join",
     "node.joined": "joined",
     "node.hello": "reported in again",
-    "node.silent": "is silent",
-    "reservation.expired": "lost its reservation: the time was up",
 }
 
 
@@ -95,7 +91,7 @@ def _resuming(entry: event_log.Entry, sees_all: bool) -> str:
 
 
 def _started(entry: event_log.Entry, sees_all: bool) -> str:
-    verb = "resumed" if entry.data.get("is_resume") else "runs"
+    verb = "runs again" if entry.data.get("resumed") else "runs"
     return f"{verb}{_on_node(entry, sees_all)}"
 
 
@@ -103,12 +99,19 @@ def _preempted(entry: event_log.Entry, sees_all: bool) -> str:
     return f"is being stopped to make room{_on_node(entry, sees_all)}"
 
 
+def _stuck(entry: event_log.Entry, sees_all: bool) -> str:
+    return f"is not proven stopped at its deadline and keeps its slots{_on_node(entry, sees_all)}"
+
+
 def _decided(entry: event_log.Entry, sees_all: bool) -> str:
+    if not sees_all:
+        return "gets room"
     return f"gets room by stopping {_victims(entry)}{_on_node(entry, sees_all)}"
 
 
 def _shadow(entry: event_log.Entry, sees_all: bool) -> str:
-    return f"would have got room by stopping {_victims(entry)} (shadow: nothing was stopped)"
+    how = f" by stopping {_victims(entry)}" if sees_all else ""
+    return f"would have got room{how} (shadow: nothing was stopped)"
 
 
 def _victims(entry: event_log.Entry) -> str:
@@ -176,6 +179,7 @@ _WORDED: dict[str, Callable[[event_log.Entry, bool], str]] = {
     "session.started": _started,
     "session.preempted": _preempted,
     "session.waits": _waits,
+    "session.stuck": _stuck,
     "decision.preempt": _decided,
     "decision.shadow": _shadow,
     "decision.wait": _kept,
@@ -187,3 +191,5 @@ _WORDED: dict[str, Callable[[event_log.Entry, bool], str]] = {
     "node.state_changed": _node_changed,
     "decision.outcome": _outcome,
 }
+#: Every event type that has words of its own: those that the services tell.
+KNOWN = frozenset(_PLAIN) | frozenset(_WORDED)

@@ -76,9 +76,9 @@ EVENT_ICONS = {
     "resume_scheduled": ("s-scheduled", "i-scheduled"),
     "wait": ("s-scheduled", "i-scheduled"),
     "started": ("s-running", "i-running"),
-    "resumed": ("s-running", "i-running"),
     "withdrawn": ("undo", "i-running"),
     "withdraw_asked": ("undo", "i-running"),
+    "withdraw_refused": ("s-preempted", "i-preempted"),
     "preempted": ("s-preempted", "i-preempted"),
     "preempt": ("decision", "i-preempted"),
     "shadow": ("l-shadow", "i-preempted"),
@@ -88,6 +88,7 @@ EVENT_ICONS = {
     "resume_undone": ("s-suspended", "i-suspended"),
     "stop_asked": ("s-stopping", "i-suspended"),
     "stop_failed": ("warn", "i-failure"),
+    "stuck": ("warn", "i-failure"),
     "cancel_asked": ("s-terminating", "i-terminating"),
     "ended": ("check", "ink-3"),
     "changed": ("info", "ink-3"),
@@ -95,8 +96,6 @@ EVENT_ICONS = {
     "joined": ("nodes", "ink-3"),
     "hello": ("nodes", "ink-3"),
     "state_changed": ("nodes", "ink-3"),
-    "silent": ("warn", "i-pending"),
-    "expired": ("clock", "i-pending"),
 }
 _PLAIN_EVENT = ("info", "ink-3")
 

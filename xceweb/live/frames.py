@@ -27,9 +27,16 @@ def row(entry: event_log.Entry, sight: permissions.Sight) -> dict[str, Any]:
         "session": entry.session,
         "group": entry.group,
         "text": event_texts.text(entry, sight),
-        "changed": entry.changed,
+        "changed": _changed(entry, sight),
         "link": link(entry),
     }
+
+
+def _changed(entry: event_log.Entry, sight: permissions.Sight) -> list[str]:
+    """Return the names of changed columns; of a session seen as a summary its state alone."""
+    if entry.session_id is None or sight >= permissions.Sight.OPERATIONS:
+        return entry.changed
+    return [name for name in entry.changed if name == "state"]
 
 
 def link(entry: event_log.Entry) -> str:

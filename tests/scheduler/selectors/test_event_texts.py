@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import datetime
+import pathlib
 from typing import Any
 
 import pytest
 
+from scheduler import services
 from scheduler.selectors import event_log, event_texts, permissions
 from scheduler.services import transitions
 
@@ -55,7 +58,7 @@ def test_every_event_has_words(type_: str) -> None:
     ("type_", "changes", "text"),
     [
         ("session.started", {}, "**secret-name** runs on **secret-node**"),
-        ("session.started", {"data": {"is_resume": True}}, "**secret-name** resumed on **secret-node**"),
+        ("session.started", {"data": {"resumed": True}}, "**secret-name** runs again on **secret-node**"),
         ("session.ended", {}, "**secret-name** failed with exit code **7**"),
         ("session.ended", {"data": {"result": "success"}}, "**secret-name** finished"),
         ("session.waits", {"data": {"reason": "held"}}, "**secret-name** waits: held"),
@@ -104,3 +107,35 @@ def test_a_name_cannot_turn_bold_off() -> None:
         event_texts.text(entry("session.submitted", session_name="a**b"), Sight.FULL)
         == "**ab** was submitted"
     )
+
+
+def told(node: ast.AST) -> set[str]:
+    """Return the event types that one call of ``tell`` names as constants."""
+    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "tell"
+    found = ast.walk(node.args[0]) if is_call else []
+    values = {part.value for part in found if isinstance(part, ast.Constant)}
+    return {value for value in values if isinstance(value, str)}
+
+
+def test_every_type_that_a_service_tells_has_words_and_no_other() -> None:
+    """Read from the services' source, so that a new event cannot be forgotten here."""
+    sources = [path.read_text() for path in pathlib.Path(services.__path__[0]).glob("*.py")]
+    calls = {type_ for source in sources for node in ast.walk(ast.parse(source)) for type_ in told(node)}
+
+    assert {"session.stuck", "node.joined", "node.hello"} <= calls
+    assert calls | set(transitions.EVENTS.values()) == event_texts.KNOWN
+
+
+def test_a_summary_is_told_states_and_decisions() -> None:
+    """Every transition, and not how many a decision stops."""
+    assert set(transitions.EVENTS.values()) <= event_log.FOR_SUMMARY <= event_texts.KNOWN
+    text = event_texts.text(entry("decision.preempt", data={"victims": 2}), Sight.SUMMARY)
+    assert text == "A session in **normal** gets room"
+
+
+def test_a_stuck_stop_has_words() -> None:
+    """With the node for those who may see it."""
+    text = event_texts.text(entry("session.stuck"), Sight.OPERATIONS)
+
+    assert "not proven stopped at its deadline" in text
+    assert text.endswith("on **secret-node**")

@@ -44,3 +44,34 @@ def test_a_batch_carries_its_bounds_and_times_as_text() -> None:
     assert (batch["prev"], batch["last"], batch["topic"]) == (6, 7, "cluster")
     assert batch["events"][0]["at"].endswith("+00:00")
     assert batch["events"][0]["text"] == "**high-work** runs"
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"), [("viewer", ["state"]), ("operator", ["job_priority", "state"])]
+)
+def test_a_summary_names_no_column_but_the_state(name: str, changed: list[str]) -> None:
+    """Priorities are not part of it."""
+    world = worlds.a_world()
+    model_factories.an_event("session.started", session=world.running, changed=["job_priority", "state"])
+    rights = event_log.rights_of(world.people[name])
+
+    (row,) = frames.rows(event_log.seen(rights, [newest(world)]))
+
+    assert row["changed"] == changed
+
+
+@pytest.mark.parametrize("kind", ["session.held", "session.changed", "session.waits", "session.stuck"])
+def test_a_summary_is_not_told_what_is_no_state(kind: str) -> None:
+    """Neither live nor in the feed; an operator and the owner are."""
+    world = worlds.a_world()
+    model_factories.an_event(kind, session=world.running, changed=["job_priority"])
+    entry = newest(world)
+
+    def told(name: str) -> tuple[bool, bool]:
+        viewer = world.people[name]
+        feed = [one.number for one, _ in event_log.newest_visible(viewer, limit=1)]
+        return bool(event_log.seen(event_log.rights_of(viewer), [entry])), feed == [entry.number]
+
+    assert told("viewer") == told("submitter") == (False, False)
+    assert told("operator") == told("owner") == told("administrator") == (True, True)
+    assert len(event_log.newest_visible(world.people["viewer"], limit=1)) == 1
