@@ -11,6 +11,8 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.db.models import Q
+
 from scheduler import models
 from scheduler.core import states
 from scheduler.selectors import permissions
@@ -92,16 +94,20 @@ def node_ids(*parts: Iterable[Mapping[str, Any]]) -> set[int]:
     return found
 
 
-def ahead(session: models.Session, *, limit: int = 5) -> tuple[int, list[models.Session]]:
+def ahead(
+    viewer: models.User, session: models.Session, *, limit: int = 5
+) -> tuple[int, list[models.Session]]:
     """
     Return the session's position among those that wait in its group, and the last ones before it, in order.
 
+    Sessions that the viewer may not see are not counted.
+
     By priority, then time of submission, then id; the owner's own ranking within equal priority is left to
-    the round. Two queries.
+    the round. Three queries.
     """
-    waiting = models.Session.objects.filter(group=session.group_id, state=_S.PENDING.value)
-    before = waiting.filter(priority__gt=session.priority) | waiting.filter(
-        priority=session.priority, submitted_at__lt=session.submitted_at
+    waiting = permissions.visible_sessions(viewer).filter(group=session.group_id, state=_S.PENDING.value)
+    before = waiting.filter(
+        Q(priority__gt=session.priority) | Q(priority=session.priority, submitted_at__lt=session.submitted_at)
     )
     rows = before.select_related("queue", "owner", "group", "pend_reason")
     nearest = list(rows.order_by("priority", "-submitted_at", "-id")[:limit])

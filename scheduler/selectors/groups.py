@@ -10,6 +10,7 @@ from django.db.models import Count
 
 from scheduler import clock, models
 from scheduler.core import states
+from scheduler.selectors import permissions
 
 _PENDING = states.SessionState.PENDING.value
 _ALIVE = [state.value for state in states.SessionState if state != states.SessionState.TERMINATED]
@@ -25,16 +26,16 @@ class Waiting:
     oldest_wait_s: int
 
 
-def by_state(group: models.ResourceGroup) -> dict[str, int]:
-    """Return state -> number of sessions, every living state. One query."""
-    rows = models.Session.objects.filter(group=group, state__in=_ALIVE).order_by()
+def by_state(viewer: models.User, group: models.ResourceGroup) -> dict[str, int]:
+    """Return state -> number of sessions that the viewer may see, every living state. Two queries."""
+    rows = permissions.visible_sessions(viewer).filter(group=group, state__in=_ALIVE).order_by()
     counted = dict(rows.values_list("state").annotate(count=Count("pk")))
     return {state: counted.get(state, 0) for state in _ALIVE}
 
 
-def waiting_by_reason(group: models.ResourceGroup) -> list[Waiting]:
-    """Return the waiting sessions by reason, most frequent first. Two queries."""
-    rows = models.Session.objects.filter(group=group, state=_PENDING)
+def waiting_by_reason(viewer: models.User, group: models.ResourceGroup) -> list[Waiting]:
+    """Return the waiting sessions that the viewer may see by reason, most frequent first. Two queries."""
+    rows = permissions.visible_sessions(viewer).filter(group=group, state=_PENDING)
     found: dict[str, list[tuple[dict[str, int], int, datetime.datetime]]] = collections.defaultdict(list)
     for reason, *rest in rows.values_list("pend_reason__reason", "slots", "node_count", "submitted_at"):
         found[reason or "not-evaluated"].append(tuple(rest))

@@ -37,9 +37,10 @@ def uses(viewer: models.User, *, group: models.ResourceGroup | None = None) -> l
     return capacity.of_nodes(found, viewer=viewer)
 
 
-def running(nodes: QuerySet[models.Node] | list[models.Node]) -> dict[int, int]:
-    """Return node id -> number of sessions that hold something there. One query."""
-    rows = models.Allocation.objects.filter(node__in=nodes).order_by()
+def running(viewer: models.User, nodes: QuerySet[models.Node] | list[models.Node]) -> dict[int, int]:
+    """Return node id -> number of sessions, of those the viewer may see, that hold something there. Two queries."""
+    visible = permissions.visible_sessions(viewer)
+    rows = models.Allocation.objects.filter(node__in=nodes, session__in=visible).order_by()
     return dict(rows.values_list("node_id").annotate(count=Count("pk")))
 
 

@@ -22,7 +22,7 @@ _ROUNDS = 24
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class GroupGlance:
-    """One group: its switch and since when, its nodes' use, how many run and wait."""
+    """One group: its switch and since when, its nodes' use, how many that the viewer may see run and wait."""
 
     group: models.ResourceGroup
     state: str
@@ -88,7 +88,7 @@ def groups(viewer: models.User, *, only: Sequence[int] = ()) -> list[GroupGlance
     nodes = models.Node.objects.filter(group__in=found)
     uses = capacity.of_nodes(nodes, viewer=viewer)
     since = _switched_at(found)
-    counts = _counts_by_group(found)
+    counts = _counts_by_group(viewer, found)
     now = clock.now()
     return [_glance(group, uses, (since, counts, now)) for group in found]
 
@@ -123,8 +123,8 @@ def _switched_at(found: list[models.ResourceGroup]) -> dict[int, datetime.dateti
     return since
 
 
-def _counts_by_group(found: list[models.ResourceGroup]) -> dict[int, dict[str, object]]:
-    rows = models.Session.objects.filter(group__in=found).exclude(state=TERMINATED).order_by()
+def _counts_by_group(viewer: models.User, found: list[models.ResourceGroup]) -> dict[int, dict[str, object]]:
+    rows = permissions.visible_sessions(viewer).filter(group__in=found).exclude(state=TERMINATED).order_by()
     counted = rows.values("group_id").annotate(
         running=Count("pk", filter=~Q(state=PENDING)),
         waiting=Count("pk", filter=Q(state=PENDING)),

@@ -14,7 +14,6 @@ from typing import Any
 from scheduler import clock, models
 from scheduler.core import decisions, entities
 from scheduler.core import preview as core_preview
-from scheduler.core import snapshot as core_snapshot
 from scheduler.selectors import permissions, snapshot
 from scheduler.services import policies
 
@@ -52,7 +51,9 @@ class Preview:
     computed_at: datetime.datetime
     victims: list[PreviewVictim]
     starts: list[PreviewStart]
-    protected: dict[str, int]  #: verdict -> number of running sessions that it protects
+    protected: dict[
+        str, int
+    ]  #: verdict -> number of running sessions that it protects and the viewer may see
 
 
 def preview_policy(viewer: models.User, group: models.ResourceGroup, changes: dict[str, Any]) -> Preview:
@@ -69,10 +70,12 @@ def preview_policy(viewer: models.User, group: models.ResourceGroup, changes: di
     draft = policies.draft(current, {**changes, "preemption_state": entities.PreemptionState.ON.value})
     found = core_preview.would_preempt(loaded.snapshot, snapshot.policy_value(draft))
     state = models.GroupRounds.objects.get(group=group)
-    return _render(loaded, found, round_number=state.last_number)
+    return _render(loaded, found, round_number=state.last_number, viewer=viewer)
 
 
-def _render(loaded: snapshot.Loaded, found: list[decisions.Decision], *, round_number: int) -> Preview:
+def _render(
+    loaded: snapshot.Loaded, found: list[decisions.Decision], *, round_number: int, viewer: models.User
+) -> Preview:
     preempts = [decision for decision in found if isinstance(decision, decisions.Preempt)]
     ids = {pk for p in preempts for pk in (p.preempting_jobid, *p.victim_jobids)}
     rows = {
@@ -84,7 +87,7 @@ def _render(loaded: snapshot.Loaded, found: list[decisions.Decision], *, round_n
         clock.from_micros(loaded.snapshot.now),
         [_victim(loaded, preempt, order, rows) for preempt in preempts for order in preempt.victims],
         [_start(loaded, preempt, rows) for preempt in preempts],
-        _protected(loaded.snapshot, found),
+        _protected(viewer, found),
     )
 
 
@@ -118,11 +121,12 @@ def _start(
     return PreviewStart(row, loaded.names[preempt.node_id], waited)
 
 
-def _protected(value: core_snapshot.Snapshot, found: list[decisions.Decision]) -> dict[str, int]:
+def _protected(viewer: models.User, found: list[decisions.Decision]) -> dict[str, int]:
     verdicts: dict[int, str] = {}
     selected = {pk for d in found if isinstance(d, decisions.Preempt) for pk in d.victim_jobids}
     for decision in found:
         for candidate in getattr(decision, "candidates", ()):
             if candidate.session_id not in selected:
                 verdicts[candidate.session_id] = candidate.verdict.value
-    return dict(collections.Counter(verdicts.values()))
+    visible = permissions.visible_sessions(viewer).filter(pk__in=verdicts).values_list("pk", flat=True)
+    return dict(collections.Counter(verdicts[pk] for pk in visible))

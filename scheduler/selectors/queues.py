@@ -43,13 +43,14 @@ def rows(viewer: models.User, *, group: models.ResourceGroup | None = None) -> l
     found = permissions.visible_queues(viewer).prefetch_related("preemptible_queues", "groups")
     queues = list(found.filter(groups=group) if group else found)
     seen = {group.pk} if group else set(permissions.visible_groups(viewer).values_list("pk", flat=True))
-    load = _load(queues, seen)
+    load = _load(viewer, queues, seen)
     now = clock.now()
     return [_row(queue, seen, (load.get(queue.pk, {}), now)) for queue in queues]
 
 
-def _load(queues: list[models.Queue], groups: set[int]) -> dict[int, dict[str, object]]:
-    living = models.Session.objects.filter(queue__in=queues, group__in=groups).exclude(state=_TERMINATED)
+def _load(viewer: models.User, queues: list[models.Queue], groups: set[int]) -> dict[int, dict[str, object]]:
+    visible = permissions.visible_sessions(viewer)
+    living = visible.filter(queue__in=queues, group__in=groups).exclude(state=_TERMINATED)
     counted = (
         living.order_by()
         .values("queue_id")

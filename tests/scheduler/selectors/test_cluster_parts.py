@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduler import errors, models
-from scheduler.selectors import groups, nodes, policies, queues
+from scheduler.selectors import groups, nodes, overview, policies, queues
 from tests import model_factories, worlds
 
 
@@ -70,7 +70,7 @@ def test_a_node_tells_its_devices_and_what_sessions_hold(world: worlds.World) ->
     ]
     assert held["low-work"].slots == {}
     assert held[holder.name].indices == {"cuda.device": [0]}
-    assert nodes.running([world.node]) == {world.node.pk: 3}
+    assert nodes.running(world.people["viewer"], [world.node]) == {world.node.pk: 3}
 
 
 def test_a_node_is_silent_before_its_first_report(world: worlds.World) -> None:
@@ -88,11 +88,11 @@ def test_waiting_sessions_are_summed_by_reason(world: worlds.World) -> None:
             owner=world.people["owner"], queue=world.queues["normal"], group=world.group, node_count=2
         )
 
-    found = groups.waiting_by_reason(world.group)
+    found = groups.waiting_by_reason(world.people["viewer"], world.group)
 
     assert [(row.reason, row.count) for row in found] == [("not-evaluated", 2), ("no-resources", 1)]
     assert found[0].slots == {"cpu": 4_000, "mem": 4 << 30}
-    assert groups.by_state(world.group)["pending"] == 3
+    assert groups.by_state(world.people["viewer"], world.group)["pending"] == 3
 
 
 def test_versions_tell_what_each_changed(world: worlds.World) -> None:
@@ -117,3 +117,23 @@ def test_a_short_history_still_knows_the_oldest_change(world: worlds.World) -> N
     model_factories.a_policy_version(world.group, grace_period=30)
 
     assert [change.rules for change in policies.history(world.group, limit=1)] == [{"grace_period": (10, 30)}]
+
+
+@pytest.mark.parametrize(("name", "count"), [("viewer", 0), ("operator", 0), ("manager", 1), ("owner", 1)])
+def test_private_sessions_are_in_no_total_of_others(world: worlds.World, name: str, count: int) -> None:
+    """What is 404 for somebody is not counted for them either."""
+    models.Session.objects.update(is_private=True)
+    viewer = world.people[name]
+    fields = {"owner": world.people["owner"], "queue": world.queues["normal"], "group": world.group}
+    model_factories.a_session(node=world.node, state="running", is_private=True, **fields)
+    glance = overview.groups(viewer)[0]
+    queue = next(row for row in queues.rows(viewer) if row.name == "normal")
+
+    states = groups.by_state(viewer, world.group)
+
+    assert (states["pending"], glance.waiting, queue.pending) == (count, count, count)
+    assert states["running"] == 2 * count
+    assert glance.running == queue.running == 3 * count
+    assert len(groups.waiting_by_reason(viewer, world.group)) == count
+    assert bool(nodes.running(viewer, [world.node])) is bool(count)
+    assert (queue.oldest_wait_s is None) is (count == 0)

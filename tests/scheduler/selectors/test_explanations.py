@@ -79,7 +79,7 @@ def test_the_line_goes_by_priority_and_then_time(world: worlds.World) -> None:
     earlier = model_factories.a_session(submitted_at=model_factories.ago(999), **fields)
     model_factories.a_session(priority=1, submitted_at=model_factories.ago(999), **fields)
 
-    position, before = explanations.ahead(world.waiting)
+    position, before = explanations.ahead(world.people["owner"], world.waiting)
 
     assert (position, before) == (3, [higher, earlier])
 
@@ -177,3 +177,12 @@ def test_latency_is_known_when_the_last_fate_is(world: worlds.World) -> None:
     assert decisions.latency_us(row) == 2_000_000
     assert decisions.start_after(row) is not None
     assert [entry.number for entry in decisions.entries(row)] == [4, 5, 6]
+
+
+def test_the_line_has_only_whom_the_viewer_may_see(world: worlds.World) -> None:
+    """Another owner's private session is neither listed nor counted, except for managers."""
+    fields = {"owner": world.people["submitter"], "queue": world.queues["normal"], "group": world.group}
+    hidden = model_factories.a_session(priority=50, is_private=True, **fields)
+
+    assert explanations.ahead(world.people["owner"], world.waiting) == (1, [])
+    assert explanations.ahead(world.people["manager"], world.waiting) == (2, [hidden])

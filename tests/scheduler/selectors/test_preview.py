@@ -50,6 +50,13 @@ def test_the_changes_are_tried_as_if_switched_on(world, contested):
     assert found.protected == {"min-runtime": 1}
 
 
+def test_private_sessions_are_not_counted_among_the_protected(world, contested):
+    group, low, _ = contested
+    models.Session.objects.filter(pk=low.pk).update(is_private=True)
+
+    assert _preview(world, group, preemption_min_runtime=10**6).protected == {}
+
+
 def test_nothing_is_left_behind(world, contested):
     group, low, _ = contested
     before = (models.Round.objects.count(), models.Event.objects.count(), models.Decision.objects.count())

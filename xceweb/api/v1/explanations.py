@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from typing import Any
 
 from django import http
@@ -10,7 +11,7 @@ from django.views.decorators import http as methods
 
 from scheduler import models
 from scheduler.selectors import decisions, explanations, permissions
-from xceweb.dashboard.contexts import session_page, session_seen
+from xceweb.dashboard.contexts import candidates, session_page, session_seen
 
 
 @methods.require_safe
@@ -58,11 +59,12 @@ def _reason(seen: session_seen.Seen, why: dict[str, Any]) -> dict[str, Any]:
 
 @methods.require_safe
 def decision_record(request: http.HttpRequest, public_id: uuid.UUID) -> http.JsonResponse:
-    """Return a decision's record with public ids; sessions that the viewer may not see keep their numbers only."""
+    """Return a decision's record with public ids, both sides; candidates that the viewer may not see are left out."""
     row = decisions.require(request.user, public_id)
     ids = {row.session_id, *(one["session_id"] for one in row.record["candidates"])}
     others = explanations.others(request.user, ids)
-    names = explanations.node_names(explanations.node_ids(row.record["candidates"], row.record["nodes"]))
+    shown = candidates.visible(row.record["candidates"], others)
+    names = explanations.node_names(explanations.node_ids(shown, row.record["nodes"]))
     return http.JsonResponse(
         {
             "decision": row.public_id,
@@ -81,7 +83,7 @@ def decision_record(request: http.HttpRequest, public_id: uuid.UUID) -> http.Jso
             "slots": row.record["slots"],
             "preemptor": _who(others.get(row.session_id)) | {"value": row.preemptor_value},
             "victims": [_victim(row, one, others) for one in row.record["victims"]],
-            "candidates": [_candidate(one, others, names) for one in row.record["candidates"]],
+            "candidates": [_candidate(one, others, names) for one in shown],
             "nodes": [{**one, "node": names.get(one["node_id"])} for one in map(dict, row.record["nodes"])],
         }
     )
@@ -101,7 +103,7 @@ def _victim(
 
 
 def _candidate(
-    one: dict[str, Any], others: dict[int, explanations.Other], names: dict[int, str]
+    one: Mapping[str, Any], others: dict[int, explanations.Other], names: dict[int, str]
 ) -> dict[str, Any]:
     other = others.get(one["session_id"])
     facts = one["facts"] if other is not None and other.is_named else {}

@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler import models
 from scheduler.core import decisions, explain
-from scheduler.selectors import explanations, slot_kinds
+from scheduler.selectors import explanations, permissions, slot_kinds
 from xceweb.dashboard.contexts import words
 
 Views = Iterable[Mapping[str, Any]]
@@ -17,6 +17,19 @@ Others = Mapping[int, explanations.Other]
 def ids(views: Views) -> set[int]:
     """Return the session ids of stored candidate views."""
     return {int(view["session_id"]) for view in views}
+
+
+def visible(views: Views, others: Others) -> list[Mapping[str, Any]]:
+    """Return the candidates of which the viewer may know: those that he sees, and whoever the decision stopped."""
+    return [
+        view
+        for view in views
+        if view["verdict"] == decisions.Verdict.SELECTED or _is_seen(others.get(int(view["session_id"])))
+    ]
+
+
+def _is_seen(other: explanations.Other | None) -> bool:
+    return other is not None and other.sight > permissions.Sight.NONE
 
 
 def row(
@@ -73,7 +86,7 @@ def by_node(
     kinds: Mapping[str, slot_kinds.Kind],
 ) -> list[tuple[str, list[dict[str, Any]]]]:
     """
-    Return node name -> the candidates of a decision, the chosen ones first.
+    Return node name -> the candidates of a decision that the viewer may know of, the chosen ones first.
 
     A multi-node session stands on its first node. One query.
 
@@ -81,7 +94,7 @@ def by_node(
         ran_s: session id -> how long it had run by then, seconds; those that are missing had not started, or
             the round's snapshot is no longer kept.
     """
-    views = decision.record["candidates"]
+    views = visible(decision.record["candidates"], others)
     names = explanations.node_names(explanations.node_ids(views))
     groups: dict[str, list[dict[str, Any]]] = {}
     for view in sorted(views, key=lambda view: (view["verdict"] != "selected", view["session_id"])):

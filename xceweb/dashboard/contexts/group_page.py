@@ -68,22 +68,22 @@ def load(viewer: models.User, group: models.ResourceGroup) -> dict[str, Any]:
     """Return the context of ``dashboard/group_detail.html``."""
     known = slot_kinds.load()
     uses = nodes.uses(viewer, group=group)
-    counts = nodes.running([use.node for use in uses])
+    counts = nodes.running(viewer, [use.node for use in uses])
     found = decisions.page(viewer, decisions.Filters(group=group.slug)).rows[:_LAST]
     return {
         **head(group, summary=capacity.summary(uses), current="summary"),
         "kinds": capacity.kinds(uses, known),
         "usage": None,
-        "states": _states(group),
-        "pending": [_pending(row, known) for row in groups.waiting_by_reason(group)],
+        "states": _states(viewer, group),
+        "pending": [_pending(row, known) for row in groups.waiting_by_reason(viewer, group)],
         "nodes": node_pages.cells(uses, known, counts),
         "queues": queue_rows.load(viewer, group=group),
         "decisions": decision_list.rows(viewer, found),
     }
 
 
-def _states(group: models.ResourceGroup) -> dict[str, Any]:
-    counts = groups.by_state(group)
+def _states(viewer: models.User, group: models.ResourceGroup) -> dict[str, Any]:
+    counts = groups.by_state(viewer, group)
     rows = [
         {"state": state, "count": count, "url": _list_url(group, state)} for state, count in counts.items()
     ]

@@ -20,7 +20,7 @@ Kinds = dict[str, slot_kinds.Kind]
 def by_group(viewer: models.User) -> dict[str, Any]:
     """Return the context of ``dashboard/node_list.html``."""
     known, uses = slot_kinds.load(), nodes.uses(viewer)
-    counts = nodes.running([use.node for use in uses])
+    counts = nodes.running(viewer, [use.node for use in uses])
     groups: dict[str, list[capacity.NodeUse]] = {}
     for use in uses:
         groups.setdefault(use.node.group.slug, []).append(use)
@@ -110,11 +110,24 @@ def _about(node: models.Node) -> dict[str, Any]:
 def _not_enforced(node: models.Node) -> str:
     """Return what the node's host cannot enforce, as its agent said."""
     agent = getattr(node, "agent", None)
-    missing = (agent.facts or {}).get("not_enforced") if agent else None
+    told = (agent.facts or {}).get("enforce") or {} if agent else {}
+    missing = [
+        _ENFORCE.get(name, name.replace("_", " ")) for name, is_possible in told.items() if not is_possible
+    ]
     if not missing:
         return ""
-    names = ", ".join(missing) if isinstance(missing, list) else str(missing)
-    return f"This host cannot enforce: {names}. Sessions can use more than they asked for."
+    return (
+        f"This host cannot enforce: {', '.join(sorted(missing))}. Sessions can use more than they asked for."
+    )
+
+
+#: What an agent says that its host can enforce -> words.
+_ENFORCE = {
+    "affinity": "binding to processors (affinity)",
+    "cgroup_v2": "shares of processors and memory (cgroup v2)",
+    "freezer": "a stop of all processes at once (freezer)",
+    "multi_user": "a user of its own for each owner",
+}
 
 
 def _device(device: nodes.Device, others: dict[int, explanations.Other]) -> dict[str, Any]:

@@ -78,11 +78,7 @@ def _steps(record: dict[str, Any]) -> str:
 def proof(decision: models.Decision) -> dict[str, Any]:
     """Return where the whole record is, and what it was decided from."""
     record = decision.record
-    nodes, found = (
-        words.count(len(record["nodes"]), "node"),
-        words.count(len(record["candidates"]), "candidate"),
-    )
-    looked = f"{nodes} and {found}"
+    looked = f"{words.count(len(record['nodes']), 'node')} and the candidates there"
     text = f"Round **{decision.round.number}** weighed {looked}{_steps(record)}; the record keeps every number above."
     return {
         "sentence": text,

@@ -150,20 +150,21 @@ def _lost(run: models.Run) -> str:
 
 
 def facts(seen: session_seen.Seen) -> dict[str, Any]:
-    """Return everything that was asked for; command and environment only for those who may look inside."""
+    """Return everything that was asked for: the command for operators too, the environment for FULL sight alone."""
     row = seen.session
     sections = [
         {"heading": "Request", "facts": _request(seen)},
         {"heading": "How it may be stopped", "facts": _stopping(row)},
         {"heading": "Times", "facts": _times(row)},
     ]
-    if seen.sight < permissions.Sight.FULL:
-        note = "Command, environment and output are shown to the owner and to administrators."
-        return {"sections": sections, "hidden_note": note}
-    return {"sections": [{"heading": "Program", "facts": _program(row)}, *sections], "hidden_note": ""}
+    if seen.is_open:
+        sections.insert(0, {"heading": "Program", "facts": _program(seen)})
+    note = "Environment and output are shown to the owner and to administrators."
+    return {"sections": sections, "hidden_note": "" if seen.sight >= permissions.Sight.FULL else note}
 
 
-def _program(row: models.Session) -> list[dict[str, Any]]:
+def _program(seen: session_seen.Seen) -> list[dict[str, Any]]:
+    row = seen.session
     found = [
         words.fact("Command", shlex.join(row.argv), is_code=True)
         if row.argv
@@ -171,8 +172,8 @@ def _program(row: models.Session) -> list[dict[str, Any]]:
     ]
     if row.workdir:
         found.append(words.fact("Directory", row.workdir, is_code=True))
-    found += [words.fact(name, value, is_code=True) for name, value in sorted(row.environment.items())]
-    return found
+    shown = row.environment if seen.sight >= permissions.Sight.FULL else {}
+    return found + [words.fact(name, value, is_code=True) for name, value in sorted(shown.items())]
 
 
 def _request(seen: session_seen.Seen) -> list[dict[str, Any]]:

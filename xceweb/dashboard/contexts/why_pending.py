@@ -199,7 +199,7 @@ def _check(index: int, failed: int, shown: tuple[str, str, str]) -> dict[str, An
 
 
 def _order(seen: session_seen.Seen) -> dict[str, Any]:
-    position, before = explanations.ahead(seen.session)
+    position, before = explanations.ahead(seen.viewer, seen.session)
     roles = permissions.roles_of(seen.viewer)
     shown = [
         explanations.Other(
@@ -211,8 +211,9 @@ def _order(seen: session_seen.Seen) -> dict[str, Any]:
     rows = [_ahead(other, start + i, seen) for i, other in enumerate(shown)]
     own = explanations.Other(seen.session, seen.sight, seen.session.owner_id == seen.viewer.pk)
     first = "Nobody is before it" if position == 1 else f"It is number **{position}** of those that wait here"
+    order = f"{first}, by priority and then time of submission, as far as you may see."
     return {
-        "sentence": f"{first}, by priority and then time of submission. Nobody blocks those behind.",
+        "sentence": f"{order} Nobody blocks those behind.",
         "rows": [*rows, {**_ahead(own, position, seen), "is_this": True}],
     }
 
@@ -223,7 +224,7 @@ def _ahead(other: explanations.Other, position: int, seen: session_seen.Seen) ->
         **words.shown(other),
         "position": position,
         "is_this": False,
-        "priority": row.priority,
+        "priority": row.priority if other.is_named else words.NOTHING,
         "submitted_at": row.submitted_at,
         "slots": slot_kinds.amounts(row.slots, seen.kinds),
         "waits_for": verdicts.line(row) if other.is_named else "",
@@ -240,9 +241,12 @@ def _preemption(
     if state != "on":
         text = f"Preemption is **{state}** in {seen.session.group.slug}: nobody is stopped for a waiting session."
         return {"sentence": text, "candidates": []}
-    if not row.candidates:
-        return {"sentence": "No running session was a candidate.", "candidates": []}
-    return {"sentence": _counted(row.candidates), "candidates": _candidates(seen, row, names)}
+    others = explanations.others(seen.viewer, candidates.ids(row.candidates))
+    views = candidates.visible(row.candidates, others)
+    if not views:
+        text = "No running session was a candidate, as far as you may see."
+        return {"sentence": text, "candidates": []}
+    return {"sentence": _counted(views), "candidates": _candidates(seen, views, (others, names))}
 
 
 def _counted(views: list[Mapping[str, Any]]) -> str:
@@ -255,12 +259,13 @@ def _counted(views: list[Mapping[str, Any]]) -> str:
 
 
 def _candidates(
-    seen: session_seen.Seen, row: models.PendReason, names: Mapping[int, str]
+    seen: session_seen.Seen,
+    views: list[Mapping[str, Any]],
+    known: tuple[candidates.Others, Mapping[int, str]],
 ) -> list[dict[str, Any]]:
-    shown = row.candidates[:_MOST_CANDIDATES]
-    others = explanations.others(seen.viewer, candidates.ids(shown))
+    others, names = known
     found = []
-    for view in shown:
+    for view in views[:_MOST_CANDIDATES]:
         other = others.get(view["session_id"])
         is_own = other is not None and other.session.owner_id == seen.session.owner_id
         line = candidates.row(view, others, axis="owner" if is_own else "queue", kinds=seen.kinds)

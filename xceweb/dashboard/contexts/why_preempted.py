@@ -151,7 +151,7 @@ def _others(
 ) -> dict[str, Any]:
     groups = candidates.by_node(decision, others, ran_s=ran_s, kinds=seen.kinds)
     return {
-        "sentence": _why_these(decision),
+        "sentence": _why_these(decision, others),
         "value_label": "Own rank" if decision.axis == "owner" else "Priority",
         "nodes": [{"name": name, "text": _node_text(rows), "candidates": rows} for name, rows in groups],
     }
@@ -162,10 +162,11 @@ def _node_text(rows: list[dict[str, Any]]) -> str:
     return f"{words.count(len(rows), 'candidate')}" + (f", **{chosen}** chosen" if chosen else "")
 
 
-def _why_these(decision: models.Decision) -> str:
+def _why_these(decision: models.Decision, others: dict[int, explanations.Other]) -> str:
     record = decision.record
-    number, all_ = len(record["victims"]), len(record["candidates"])
-    text = f"The scheduler looked at **{words.count(all_, 'session')}** and stopped **{number}**."
+    number, seen = len(record["victims"]), len(candidates.visible(record["candidates"], others))
+    looked = f"looked at **{words.count(seen, 'session')}**, as far as you may see,"
+    text = f"The scheduler {looked} and stopped **{number}**."
     if decision.axis == "owner":
         return f"{text} Among one's own sessions the lowest job priority goes first, and nobody who is not needed."
     if record["is_fewest_proved"]:
@@ -175,9 +176,9 @@ def _why_these(decision: models.Decision) -> str:
 
 def _who(other: explanations.Other | None, decision: models.Decision) -> dict[str, Any]:
     seen = words.shown(other)
-    preemptor = decision.session
+    preemptor, value = decision.session, "job priority" if decision.axis == "owner" else "priority"
     described = (
-        f"A session of queue {preemptor.queue.slug} with priority {preemptor.priority}, "
+        f"A session of queue {preemptor.queue.slug} with {value} {decision.preemptor_value}, "
         f"submitted at {preemptor.submitted_at:%Y-%m-%d %H:%M:%S} UTC"
     )
     if seen["url"]:

@@ -8,7 +8,9 @@ from typing import Any
 from django import urls
 from django.test import Client
 
-from tests import worlds
+from scheduler import models
+from scheduler.core import decisions
+from tests import decision_factories, model_factories, worlds
 
 ClientOf = Callable[[str], Client]
 
@@ -55,6 +57,31 @@ def test_a_record_hides_ids_of_sessions_that_are_not_visible_by_name(
     assert own["victims"][0]["session"] == str(world.victim.public_id)
     assert other["victims"][0]["session"] is None
     assert other["victims"][0]["own_value"] == own["victims"][0]["own_value"] == 5
+
+
+def test_a_record_leaves_out_private_candidates_and_keeps_both_sides(
+    world: worlds.World, client_of: ClientOf
+) -> None:
+    """Who was stopped stays, without identity, even when it is private."""
+    hidden = model_factories.a_session(
+        owner=world.people["owner"], queue=world.queues["normal"], group=world.group, is_private=True
+    )
+    verdict = decisions.CandidateView(hidden.pk, (world.node.pk,), decisions.Verdict.NOT_LOWER, {})
+    row = decision_factories.a_preemption(
+        world.running, [world.victim], node=world.node, not_chosen=[verdict]
+    )
+    models.Session.objects.filter(pk=world.victim.pk).update(is_private=True)
+
+    found = {
+        name: ask(client_of(name), "decision-record", row.public_id)
+        for name in ("submitter", "operator", "manager")
+    }
+
+    verdicts = {name: [one["verdict"] for one in record["candidates"]] for name, record in found.items()}
+    assert verdicts["submitter"] == verdicts["operator"] == ["selected"]
+    assert verdicts["manager"] == ["selected", "not-lower"]
+    assert found["operator"]["victims"][0]["session"] is None
+    assert found["operator"]["victims"][0]["own_value"] == 5
 
 
 def test_what_is_not_there_is_problem_json(world: worlds.World, client_of: ClientOf) -> None:

@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from scheduler import models
+from scheduler.agent import host
 from scheduler.selectors import capacity, decisions, sessions, slot_kinds
 from scheduler.selectors import nodes as node_selector
 from tests import decision_factories, model_factories, worlds
@@ -133,13 +134,29 @@ def test_a_private_session_is_not_on_an_operators_node(world: worlds.World) -> N
 
 
 def test_what_the_host_cannot_enforce_is_said(world: worlds.World) -> None:
-    """As its agent reported."""
-    models.AgentStatus.objects.create(node=world.node, facts={"not_enforced": ["memory", "devices"]})
+    """As its agent's hello told."""
+    told = {"affinity": True, "cgroup_v2": False, "freezer": False, "multi_user": True}
+    models.AgentStatus.objects.create(node=world.node, facts={"host": {}, "enforce": told})
     node = node_selector.require(world.people["owner"], "gpu-1")
 
-    assert (
-        "cannot enforce: memory, devices" in node_pages.one(world.people["owner"], node)["node"]["enforced"]
+    said = node_pages.one(world.people["owner"], node)["node"]["enforced"]
+
+    assert "cgroup v2" in said
+    assert "freezer" in said
+    assert "affinity" not in said
+    assert "user of its own" not in said
+
+
+def test_a_host_that_enforces_all_is_not_warned_of(world: worlds.World) -> None:
+    """Nor one whose agent has not said anything yet."""
+    owner = world.people["owner"]
+    silent = node_pages.one(owner, node_selector.require(owner, "gpu-1"))
+    models.AgentStatus.objects.create(
+        node=world.node, facts={"enforce": host.enforce(freezer=True) | {"multi_user": True}}
     )
+    able = node_pages.one(owner, node_selector.require(owner, "gpu-1"))
+
+    assert silent["node"]["enforced"] == able["node"]["enforced"] == ""
 
 
 def test_drain_is_offered_to_operators(world: worlds.World) -> None:

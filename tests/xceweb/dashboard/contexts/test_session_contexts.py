@@ -130,14 +130,16 @@ def test_a_run_tells_how_long_it_waited_and_what_was_lost(world: worlds.World) -
     assert attempt["lost"] == "nothing: it saved its state"
 
 
-def test_facts_without_the_inside_for_operators(world: worlds.World) -> None:
-    """The heading of the program is the owner's."""
+def test_operators_read_the_command_without_its_environment(world: worlds.World) -> None:
+    """All but environment and output."""
     own = session_tabs.facts(look(world, world.victim))
     other = session_tabs.facts(look(world, world.victim, "operator"))
 
     assert own["sections"][0]["heading"] == "Program"
-    assert "Program" not in [part["heading"] for part in other["sections"]]
-    assert other["hidden_note"]
+    assert "TOKEN" in [fact["term"] for fact in own["sections"][0]["facts"]]
+    assert [fact["term"] for fact in other["sections"][0]["facts"]] == ["Command"]
+    assert other["hidden_note"].startswith("Environment and output")
+    assert own["hidden_note"] == ""
 
 
 def outcome(world: worlds.World, kind: str, cause: str = "") -> dict[str, Any]:
@@ -243,7 +245,9 @@ def test_every_verdict_has_its_row(world: worlds.World, verdict: core_decisions.
     found = {**view(world.running, verdict.value), "node_ids": [world.node.pk]}
     decision = models.Decision(axis="queue", record={"candidates": [found]})
 
-    row = candidates.by_node(decision, {}, ran_s={}, kinds={})
+    others = explanations.others(world.people["viewer"], [world.running.pk])
+
+    row = candidates.by_node(decision, others, ran_s={}, kinds={})
 
     assert row[0][0] == "gpu-1"
     assert row[0][1][0]["verdict"]
@@ -313,3 +317,53 @@ def test_a_running_session_reads_what_could_stop_it(world: worlds.World) -> None
 def test_numbers_of_a_sentence_are_bold_and_those_of_names_are_not(text: str, expected: str) -> None:
     """A name with digits stays in one piece."""
     assert words.bold(text) == expected
+
+
+def test_a_wait_counts_only_whom_its_owner_may_see(world: worlds.World) -> None:
+    """A private session of others is no candidate and stands in no line; the priority of others is not theirs."""
+    fields = {"owner": world.people["submitter"], "queue": world.queues["normal"], "group": world.group}
+    hidden = model_factories.a_session(priority=50, is_private=True, **fields)
+    model_factories.a_session(priority=40, **fields)
+    views = [
+        view(hidden, "not-lower", own=50, theirs=10),
+        view(world.running, "not-lower", own=20, theirs=10),
+    ]
+    models.PendReason.objects.filter(session=world.waiting).update(candidates=views)
+
+    found = why_pending.load(look(world, world.waiting))
+
+    assert "number **2**" in found["order"]["sentence"]
+    assert "as far as you may see" in found["order"]["sentence"]
+    assert [row["priority"] for row in found["order"]["rows"]] == [words.NOTHING, world.waiting.priority]
+    assert found["preemption"]["sentence"].startswith("No: of 1 running session")
+    assert [row["label"] for row in found["preemption"]["candidates"]] == ["high-work"]
+
+
+def test_a_stop_shows_the_recorded_value_of_the_other_side(world: worlds.World) -> None:
+    """Whatever its priority is now."""
+    winner = model_factories.a_session(
+        owner=world.people["submitter"], queue=world.queues["urgent"], group=world.group, priority=77
+    )
+    decision_factories.a_preemption(winner, [world.victim], node=world.node, axis="queue")
+    models.Session.objects.filter(pk=winner.pk).update(priority=3)
+    seen = look(world, world.victim)
+
+    assert "with priority 77," in why_preempted.load(seen, seen.stops[0])["who"]["seen"]
+
+
+def test_a_stop_leaves_out_candidates_that_are_private(world: worlds.World) -> None:
+    """In the table and in the number of those that were looked at."""
+    hidden = model_factories.a_session(
+        owner=world.people["submitter"], queue=world.queues["normal"], group=world.group, is_private=True
+    )
+    verdict = core_decisions.CandidateView(hidden.pk, (world.node.pk,), core_decisions.Verdict.NOT_LOWER, {})
+    decision_factories.a_preemption(world.running, [world.victim], node=world.node, not_chosen=[verdict])
+
+    def shown(name: str) -> tuple[str, int]:
+        seen = look(world, world.victim, name)
+        others = why_preempted.load(seen, seen.stops[0])["others"]
+        return others["sentence"], sum(len(node["candidates"]) for node in others["nodes"])
+
+    assert "looked at **1 session**" in shown("owner")[0]
+    assert "looked at **2 sessions**" in shown("manager")[0]
+    assert (shown("owner")[1], shown("manager")[1]) == (1, 2)
