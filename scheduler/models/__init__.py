@@ -5,6 +5,7 @@ from scheduler.models.audit import ConfigChange
 from scheduler.models.commands import AgentCommand
 from scheduler.models.decisions import (
     Decision,
+    GivenUp,
     NodeBackoff,
     Outcome,
     PendReason,
@@ -34,6 +35,7 @@ __all__ = [
     "Decision",
     "Event",
     "EventCounter",
+    "GivenUp",
     "GroupRole",
     "GroupRounds",
     "Keypair",

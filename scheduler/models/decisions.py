@@ -126,6 +126,13 @@ class Outcome(models.Model):
     at = models.DateTimeField()
 
 
+class GivenUp(models.Model):
+    """A decision that was taken back while a victim's fate is open; deleted when the outcome is written."""
+
+    decision = models.OneToOneField(Decision, on_delete=models.PROTECT, related_name="given_up")
+    cause = models.CharField(max_length=64)
+
+
 class ShadowCount(models.Model):
     """How often the same shadow decision came up again: the mutable part beside the append-only record."""
 

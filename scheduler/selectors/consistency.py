@@ -10,7 +10,7 @@ import collections
 from collections.abc import Callable, Iterator
 
 from django.db import connection, transaction
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q
 
 from scheduler import clock, models
 from scheduler.core import decisions, states
@@ -128,7 +128,8 @@ def _events() -> Iterator[str]:
 
 def _outcomes() -> Iterator[str]:
     rows = models.Decision.objects.filter(op=decisions.DecisionOp.PREEMPT, kind=models.Decision.Kind.PREEMPT)
-    for row in rows.filter(outcome=None, reservation=None):
+    undecided = Exists(models.Victim.objects.filter(decision=OuterRef("pk"), fate=None))
+    for row in rows.filter(~undecided, outcome=None, reservation=None):
         yield f"decision {row.public_id} has neither a reservation nor an outcome"
 
 

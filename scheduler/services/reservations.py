@@ -109,13 +109,20 @@ def restore(session: models.Session) -> None:
 
 
 def end(work: unit.Work, reservation: models.Reservation, kind: Kind, cause: str = "") -> None:
-    """End a reservation, free what it still has drawn, and write the decision's outcome, once."""
+    """
+    End a reservation, free what it still has drawn, and write the decision's outcome, once.
+
+    Whether it could be taken back is known only with the last victim's fate; until then the outcome stays open.
+    """
     if not reservation.is_consumed:
         ledger.return_slots(reservation.node_id, reservation.drawn)
     reservation.devices.update(reservation=None)
     decision = reservation.decision
     reservation.delete()
-    write_outcome(work, decision, kind, cause)
+    if kind == Kind.WITHDRAWN and models.Victim.objects.filter(decision=decision, fate=None).exists():
+        models.GivenUp.objects.get_or_create(decision=decision, defaults={"cause": cause})
+    else:
+        write_outcome(work, decision, kind, cause)
     work.ask_round(decision.group_id)
 
 

@@ -22,8 +22,10 @@ def close(
 ) -> bool:
     """Write the fate of a session that is a victim now. Returns whether it was one."""
     is_victim = False
-    for victim in models.Victim.objects.filter(session=session, fate=None):
+    rows = models.Victim.objects.filter(session=session, fate=None).select_related("decision__session")
+    for victim in rows.order_by("decision_id"):
         models.VictimFate.objects.create(victim=victim, fate=fate, evidence=evidence or {}, at=work.now)
+        withdrawals.conclude(work, victim.decision)
         is_victim = True
     return is_victim
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from django.db.models import Q
+
 from scheduler import models
 from scheduler.core import decisions, states
 from scheduler.selectors import snapshot
@@ -106,7 +108,17 @@ def has_lost(decision: models.Decision) -> bool:
     """Say whether a victim of the decision has already lost work that cannot be given back."""
     stopped = models.Victim.objects.filter(decision=decision, fate__fate=models.VictimFate.Fate.STOPPED)
     stopped = stopped.exclude(action=decisions.Action.CANCEL_DISPATCH.value)
-    return stopped.exclude(mode="suspend").exists()
+    return stopped.filter(~Q(mode="suspend") | Q(fate__evidence__has_key="exit_code")).exists()
+
+
+def conclude(work: unit.Work, decision: models.Decision) -> None:
+    """Write the outcome of a decision that was given up, once the fate of its last victim is written."""
+    kept = models.GivenUp.objects.select_for_update().filter(decision=decision).first()
+    if kept is None or models.Victim.objects.filter(decision=decision, fate=None).exists():
+        return
+    kept.delete()
+    kind = reservations.Kind.WASTED if has_lost(decision) else reservations.Kind.WITHDRAWN
+    reservations.write_outcome(work, decision, kind, kept.cause)
 
 
 def switched_off(work: unit.Work, group: models.ResourceGroup) -> int:

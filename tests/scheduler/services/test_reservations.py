@@ -104,9 +104,9 @@ def test_a_node_that_leaves_ready_ends_its_reservations(make_cluster):
 
     reconcile.end_reservations_of_closed_nodes()
 
-    assert conftest.outcome_of(high) == "withdrawn: node left ready"
     assert not models.Reservation.objects.exists()
     cluster.agent.withdraws(low)
+    assert conftest.outcome_of(high) == "withdrawn: node left ready"
     assert conftest.state_of(low) == "running"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduler import models
-from scheduler.protocol import messages
+from scheduler.protocol import fields, messages
 from scheduler.services import actors, control, policies, queues
 from tests.scheduler.services import conftest
 
@@ -76,12 +76,32 @@ def test_a_warned_victim_is_asked_back_when_the_reason_is_gone(make_cluster, act
     act(cluster, low, high)
 
     assert conftest.state_of(low) == "preempted"
-    assert conftest.outcome_of(high) == f"withdrawn: {cause}"
+    assert not models.Outcome.objects.exists()
     assert cluster.slot() == (4000, 0)
     cluster.agent.withdraws(low)
+    assert conftest.outcome_of(high) == f"withdrawn: {cause}"
     assert conftest.state_of(low) == "running"
     assert conftest.fate_of(low) == "withdrawn"
     assert not models.PreemptionEdge.objects.exists()
+
+
+@pytest.mark.parametrize("mode", ["reschedule", "terminate"])
+def test_a_victim_that_is_killed_although_it_was_asked_back_is_wasted(make_cluster, mode):
+    cluster = make_cluster(preemption_state="on", preemption_mode=mode)
+    low, high = cluster.contest()
+    control.cancel_session(_as(cluster.alice), high)
+
+    cluster.agent.answers(
+        low,
+        messages.WithdrawCommand,
+        messages.WithdrawRefused,
+        reason=fields.WithdrawRefusal.KILL_BEGUN,
+    )
+    assert not models.Outcome.objects.exists()
+    cluster.agent.ends(low, None, signal=9, after_warning=True, cause=fields.EndCause.KILLED)
+
+    assert conftest.outcome_of(high) == "wasted: preemptor cancelled"
+    assert not models.GivenUp.objects.exists()
 
 
 def test_a_suspended_victim_of_a_vanished_preemptor_resumes(make_cluster):
@@ -229,8 +249,9 @@ def test_a_queue_rule_that_forbids_it_takes_the_stop_back(across, queue, changes
         reason="be kind",
     )
 
-    assert conftest.outcome_of(high) == "withdrawn: queue rule changed"
+    assert not models.Outcome.objects.exists()
     cluster.agent.withdraws(low)
+    assert conftest.outcome_of(high) == "withdrawn: queue rule changed"
     assert conftest.state_of(low) == "running"
 
 
