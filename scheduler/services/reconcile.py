@@ -16,7 +16,7 @@ from django.db.models import DurationField, ExpressionWrapper, F
 
 from scheduler import clock, errors, models
 from scheduler.core import entities, states
-from scheduler.services import actors, commands, control, locks, transitions, withdrawals
+from scheduler.services import actors, commands, control, locks, orders, transitions, withdrawals
 from scheduler.services import work as unit
 
 S = states.SessionState
@@ -34,6 +34,7 @@ def run() -> None:
         expire_reservations,
         end_reservations_of_closed_nodes,
         flag_stuck_stops,
+        cancel_late_starts,
         requeue_long_suspended,
     )
     for rule in rules:
@@ -114,6 +115,30 @@ def flag_stuck_stops() -> None:
             for allocation in session.allocations.select_related("node").order_by("node_id"):
                 work.tell("session.stuck", session=session, node=allocation.node, state=session.state)
             work.ask_round(session.group_id)
+
+
+def cancel_late_starts() -> None:
+    """Tell, once, of a dispatch that is not answered at its deadline, and order its cancel: the answer decides."""
+    late = models.Session.objects.filter(
+        state=S.SCHEDULED, state_deadline__lte=clock.now(), is_stuck=False, stop_goal=""
+    )
+    for pk in list(late.order_by("pk").values_list("pk", flat=True)):
+        with unit.begin(actors.SYSTEM) as work:
+            session = locks.session(pk)
+            if not _is_late_start(session, work.now):
+                continue
+            transitions.touch(session, is_stuck=True, state_deadline=orders.answer_deadline(work.now))
+            orders.cancel_start(work, session)
+            work.tell("session.late", session=session, state=session.state)
+
+
+def _is_late_start(session: models.Session, now: datetime.datetime) -> bool:
+    """Say whether a start is late; one that is being undone or cancelled already is left to that."""
+    if session.state != S.SCHEDULED or session.is_stuck or session.stop_goal or session.ended_nodes:
+        return False
+    cancels = session.commands.filter(kind=models.AgentCommand.Kind.CANCEL_START, settled_at=None)
+    is_over = session.state_deadline is not None and session.state_deadline <= now
+    return is_over and not cancels.exists()
 
 
 def requeue_long_suspended() -> None:

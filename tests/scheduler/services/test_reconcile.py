@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime
 
+import pytest
+
 from scheduler import clock, models
-from scheduler.protocol import messages
+from scheduler.protocol import fields, messages
 from scheduler.services import actors, control, reconcile
 from tests.scheduler.services import conftest, staging
 
@@ -87,3 +89,41 @@ def test_without_a_limit_a_suspension_lasts(make_cluster):
     reconcile.requeue_long_suspended()
 
     assert conftest.state_of(session) == "suspended"
+
+
+@pytest.mark.parametrize(
+    ("answer", "facts", "state"),
+    [
+        (messages.StartRefused, {"reason": fields.StartRefusal.CANCELLED}, "pending"),
+        (messages.StartedAlready, {}, "running"),
+    ],
+)
+def test_a_start_past_its_deadline_is_flagged_once_and_the_answer_to_its_cancel_decides(
+    make_cluster, answer, facts, state
+):
+    cluster = make_cluster()
+    session = staging.scheduled(cluster)
+    reconcile.run()
+    assert not models.Event.objects.filter(type="session.late").exists()
+    models.Session.objects.filter(pk=session.pk).update(state_deadline=_past())
+
+    reconcile.run()
+    reconcile.run()
+
+    assert models.Event.objects.filter(type="session.late").count() == 1
+    assert conftest.state_of(session) == "scheduled"
+    assert cluster.slot() == (4000, 0)
+    cluster.agent.answers(session, messages.CancelStartCommand, answer, **facts)
+    session.refresh_from_db()
+    assert (session.state, session.is_stuck) == (state, False)
+
+
+def test_a_late_start_that_is_being_cancelled_for_another_keeps_its_order(make_cluster):
+    cluster = make_cluster(**staging.RULES)
+    session = staging.cancelled(cluster)
+    models.Session.objects.filter(pk=session.pk).update(state_deadline=_past())
+    before = cluster.agent.open_commands()
+
+    reconcile.cancel_late_starts()
+
+    assert cluster.agent.open_commands() == before
