@@ -71,6 +71,8 @@ def outcome(decision: models.Decision) -> dict[str, Any]:
     row = getattr(decision, "outcome", None)
     state = row.kind if row else "open"
     text = _OUTCOMES[state]
+    if row is None and hasattr(decision, "given_up"):
+        text = "It is being **taken back**: whether a session still has to stop is not known yet."
     if not text.endswith("."):
         text = f"{text}{f' ({row.cause})' if row and row.cause else ''}."
     return {"state": state, "sentence": text}
