@@ -31,7 +31,7 @@ PARTS = (
     Part("database", ("scheduler",), 420),
     Part("web", ("xceweb",), 330),
     Part("system", ("system",), 330, processes=0),
-    Part("browser", (".",), 390, processes=0, needs_browser=True),
+    Part("browser", ("browser",), 390, processes=0, needs_browser=True),
 )
 
 
