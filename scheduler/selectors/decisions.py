@@ -19,7 +19,8 @@ from scheduler.selectors import event_log, permissions
 PAGE = 25
 OUTCOMES = (*models.Outcome.Kind.values, "open", "shadow")
 _WEEK = datetime.timedelta(days=7)
-_RELATED = ("session__queue", "session__group", "group", "node", "round__policy", "outcome", "shadow")
+_OWN = ("outcome", "shadow", "given_up")
+_RELATED = ("session__queue", "session__group", "group", "node", "round__policy", *_OWN)
 _KINDS = (models.Decision.Kind.PREEMPT, models.Decision.Kind.SHADOW)
 
 

@@ -18,7 +18,8 @@ from scheduler.core import states
 from scheduler.selectors import permissions
 
 _S = states.SessionState
-_DECISION = ("round__policy", "node", "session__queue", "session__owner", "group", "outcome", "shadow")
+_OWN = ("outcome", "shadow", "given_up")
+_DECISION = ("round__policy", "node", "session__queue", "session__owner", "group", *_OWN)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
