@@ -103,6 +103,10 @@ def _stuck(entry: event_log.Entry, sees_all: bool) -> str:
     return f"is not proven stopped at its deadline and keeps its slots{_on_node(entry, sees_all)}"
 
 
+def _late(entry: event_log.Entry, sees_all: bool) -> str:
+    return "has not started in time; its start is being cancelled"
+
+
 def _decided(entry: event_log.Entry, sees_all: bool) -> str:
     if not sees_all:
         return "gets room"
@@ -180,6 +184,7 @@ _WORDED: dict[str, Callable[[event_log.Entry, bool], str]] = {
     "session.preempted": _preempted,
     "session.waits": _waits,
     "session.stuck": _stuck,
+    "session.late": _late,
     "decision.preempt": _decided,
     "decision.shadow": _shadow,
     "decision.wait": _kept,
