@@ -1,4 +1,4 @@
-"""A browser, the sample pages, and a scripted end of the live socket."""
+"""The sample pages, and a scripted end of the live socket."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ from typing import Any
 import pytest
 from playwright import sync_api
 
-from tests import browsers
 from xceweb.stack import privileges
 
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 #: Notes what live.js tells the page; nothing else is changed.
 RECORDER = """
 window.told = [];
@@ -82,18 +80,6 @@ def page_server() -> Iterator[str]:
         server.terminate()
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[sync_api.Browser]:
-    """The machine's Chromium."""
-    path = browsers.find()
-    if path is None:
-        pytest.fail(browsers.HOW_TO_GET)
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield chromium
-        chromium.close()
-
-
 @pytest.fixture
 def stream() -> Stream:
     """The server's end of the socket."""
@@ -102,7 +88,7 @@ def stream() -> Stream:
 
 @pytest.fixture
 def open_page(
-    browser: sync_api.Browser, page_server: str, stream: Stream
+    chromium: sync_api.Browser, page_server: str, stream: Stream
 ) -> Iterator[Callable[..., sync_api.Page]]:
     """A function that opens a sample page, with time under control when asked."""
     with contextlib.ExitStack() as stack:
@@ -110,7 +96,7 @@ def open_page(
         def open_(
             name: str, *, width: int = 1280, theme: str = "light", clock: bool = False
         ) -> sync_api.Page:
-            context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+            context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
             stack.callback(context.close)
             page = context.new_page()
             page.set_default_timeout(15_000)

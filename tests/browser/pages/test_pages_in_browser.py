@@ -67,8 +67,8 @@ def test_the_theme_changes_in_place_and_stays(open_page):
     assert (in_place, page.evaluate("document.documentElement.dataset.theme")) == ("dark", "dark")
 
 
-def test_times_are_in_the_readers_zone(browser, page_server):
-    with browser.new_context(timezone_id="Asia/Tokyo") as context:
+def test_times_are_in_the_readers_zone(chromium, page_server):
+    with chromium.new_context(timezone_id="Asia/Tokyo") as context:
         page = context.new_page()
         page.goto(f"{page_server}/pages/decision/")
         shown = page.locator("main time").first
