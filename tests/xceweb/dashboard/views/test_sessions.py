@@ -165,6 +165,7 @@ def test_a_requeued_victim_reads_both_why_it_was_stopped_and_why_it_waits(
     world: worlds.World, client_of: ClientOf
 ) -> None:
     """In mode reschedule the state alone would not tell."""
+    world.victim.allocations.all().delete()
     models.Session.objects.filter(pk=world.victim.pk).update(state="pending", attempt=2)
     client = client_of("owner")
 
