@@ -83,9 +83,10 @@ class Memory:
         """
         Return boot id and a sequence higher than any before in this boot, also over restarts of the agent.
 
-        The sequence is the kernel's clock since boot in microseconds, so nothing has to be stored for it.
+        The sequence is the kernel's clock since boot in nanoseconds, so nothing has to be stored for it: one call
+        takes longer than that, so numbers given in a burst never run ahead of the clock of the next start.
         """
-        self._sequence = max(self._sequence + 1, time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000)
+        self._sequence = max(self._sequence + 1, time.clock_gettime_ns(time.CLOCK_BOOTTIME))
         return self.boot, self._sequence
 
     def compact(self, *, at: int = _COMPACT_AT) -> None:
