@@ -14,7 +14,7 @@ from xceweb.stack import privileges
 
 PYTHON = [sys.executable, "-P"]
 TOOLS = pathlib.Path(sys.executable).parent
-SOURCES = ["scheduler", "xceweb", "tests", "bin/environment.py", "manage.py"]
+SOURCES = ["scheduler", "xceweb", "tests", "bench", "bin/environment.py", "manage.py"]
 #: Nothing answers there: what these checks ask needs settings, not servers.
 ENVIRONMENT = {
     "DJANGO_SETTINGS_MODULE": "xceweb.settings.test",

@@ -26,8 +26,8 @@ class Part:
 
 
 PARTS = (
-    Part("core", ("architecture", "scheduler/core", "scheduler/protocol", "history", "simulation"), 90),
-    Part("processes", ("scheduler/agent", "conformance", "xceweb/stack", "bin"), 240),
+    Part("core", ("architecture", "scheduler/core", "scheduler/protocol", "history", "simulation", "bench"), 120),
+    Part("processes", ("scheduler/agent", "conformance", "xceweb/stack", "bin"), 210),
     Part("database", ("scheduler",), 420),
     Part("web", ("xceweb",), 330),
     Part("system", ("system",), 330, processes=0),

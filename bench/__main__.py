@@ -1,0 +1,61 @@
+"""
+Measures the scheduling core: selection beside CP-SAT and beside three schedulers' rules, whole rounds.
+
+Prints Markdown tables. Figures of a shared machine are noisy: compare ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import platform
+import sys
+from collections.abc import Callable
+
+from bench import cluster, whole_round
+
+
+def main(arguments: list[str]) -> int:
+    """Run what was asked for."""
+    options = _parser().parse_args(arguments)
+    print(f"Python {platform.python_version()}, {platform.machine()}\n")
+    for name in options.what or list(COMMANDS):
+        print(COMMANDS[name](options), end="\n\n", flush=True)
+    return 0
+
+
+def _selection(options: argparse.Namespace) -> str:
+    from bench import selection  # loads the solver, which takes a while
+
+    return selection.report(seeds=options.seeds, solver=not options.no_solver)
+
+
+def _traces(options: argparse.Namespace) -> str:
+    from bench import traces
+
+    if options.traces is None:
+        return (
+            "### Nodes rebuilt from traces\n\nNot measured: `--traces DIRECTORY` names no recorded workloads."
+        )
+    return traces.report(options.traces, seeds=1)
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], str]] = {
+    "selection": _selection,
+    "cluster": lambda options: cluster.report(seeds=options.seeds),
+    "traces": _traces,
+    "round": lambda options: whole_round.report(seeds=min(options.seeds, 20)),
+}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="bin/bench", description=__doc__)
+    parser.add_argument("what", nargs="*", choices=list(COMMANDS), help="what to measure; default all")
+    parser.add_argument("--seeds", type=int, default=20, help="instances per row, default 20")
+    parser.add_argument("--no-solver", action="store_true", help="leave CP-SAT out")
+    parser.add_argument("--traces", type=pathlib.Path, help="directory of recorded workloads")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,101 @@
+"""One node: the exact search beside CP-SAT and beside the rules of three schedulers, by family and size."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+from bench import cp_sat, figures, instances, peers
+from scheduler.core.preemption import lowest_priority_first, policy
+
+SIZES = ((10, 3), (50, 3), (50, 5), (200, 3), (200, 5), (1000, 5), (2000, 3))
+#: The solver needs seconds beyond this size.
+SOLVED_UP_TO = 200
+
+
+@dataclasses.dataclass
+class Run:
+    """What one instance took and gave."""
+
+    own_ms: float
+    own: tuple[int, int]  #: victims, summed priority
+    is_proved: bool
+    solver_ms: float | None = None
+    solver: cp_sat.Solution | None = None
+    stages_ms: float | None = None
+    peers: dict[str, int] = dataclasses.field(default_factory=dict)  #: victims above the exact answer
+
+
+def report(*, seeds: int, solver: bool) -> str:
+    """Return the tables of one node: times beside CP-SAT, victims beside the rules."""
+    times, counts = [], []
+    for family in instances.FAMILIES:
+        for count, kinds in SIZES:
+            runs = list(_runs(family, count, kinds, seeds=seeds, solver=solver))
+            if runs:
+                times.append([family, count, kinds, len(runs), *_times(runs)])
+                counts.append(
+                    [family, count, kinds, figures.mean([run.own[0] for run in runs]), *above(runs)]
+                )
+    head = ["family", "candidates", "kinds", "runs", "median ms", "p99 ms", "proved"]
+    solved = ["CP-SAT 1 stage ms", "2 stages ms", "times faster", "differ"]
+    rules = [f"{name}: {what}" for name in peers.RULES for what in ("more victims", "worse in")]
+    return "\n\n".join(
+        [
+            f"### One node (seeds 1 to {seeds})",
+            figures.table(head + solved, times),
+            "### Victims above the exact answer, mean and share of instances",
+            figures.table(["family", "candidates", "kinds", "exact", *rules], counts),
+        ]
+    )
+
+
+def _runs(family: str, count: int, kinds: int, *, seeds: int, solver: bool) -> Iterator[Run]:
+    for seed in range(1, seeds + 1):
+        problem = instances.one_node(family, count, kinds, seed=seed)
+        if instances.can_be_solved(problem):
+            yield measure(problem, solver=solver and count <= SOLVED_UP_TO)
+
+
+def measure(problem: policy.Problem, *, solver: bool) -> Run:
+    """Solve one problem every way."""
+    answer, own_ms = figures.timed(lambda: lowest_priority_first.select_victims(problem))
+    assert answer is not None
+    values = {c.session_id: c.value for target in problem.targets for c in target.candidates}
+    own = (len(answer.victim_ids), sum(values[i] for i in answer.victim_ids))
+    run = Run(own_ms, own, answer.is_proved)
+    for name, rule in peers.RULES.items():
+        choice = rule(problem)
+        if choice is not None:
+            run.peers[name] = choice.count - own[0]
+    if solver:
+        run.solver, run.solver_ms = figures.timed(lambda: cp_sat.one_stage(problem))
+        _, run.stages_ms = figures.timed(lambda: cp_sat.two_stages(problem))
+    return run
+
+
+def _times(runs: Sequence[Run]) -> list[object]:
+    own = [run.own_ms for run in runs]
+    proved = sum(run.is_proved for run in runs) / len(runs)
+    found: list[object] = [figures.median(own), figures.quantile(own, 0.99), f"{proved:.0%}"]
+    solved = [run for run in runs if run.solver_ms is not None]
+    solver = figures.median([run.solver_ms for run in solved if run.solver_ms is not None])
+    stages = figures.median([run.stages_ms for run in solved if run.stages_ms is not None])
+    differ = sum(_differs(run) for run in solved)
+    return [*found, solver, stages, solver / figures.median(own), differ if solved else "-"]
+
+
+def _differs(run: Run) -> bool:
+    """Say whether both are proved and yet not equal."""
+    if run.solver is None or not run.is_proved or not run.solver.is_proved:
+        return False
+    return (run.solver.count, run.solver.value) != run.own
+
+
+def above(runs: Sequence[Run]) -> list[object]:
+    """Return per rule the mean of victims above the exact answer, and the share of instances with more."""
+    found: list[object] = []
+    for name in peers.RULES:
+        more = [run.peers[name] for run in runs if name in run.peers]
+        found += [figures.mean(more), f"{sum(extra > 0 for extra in more) / len(more):.0%}" if more else "-"]
+    return found
