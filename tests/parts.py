@@ -27,9 +27,10 @@ class Part:
 
 PARTS = (
     Part("core", ("architecture", "scheduler/core", "scheduler/protocol", "history", "simulation", "bench"), 120),
+    Part("mutation", ("mutation",), 60, processes=0),
     Part("processes", ("scheduler/agent", "conformance", "xceweb/stack", "bin"), 210),
-    Part("database", ("scheduler",), 420),
-    Part("web", ("xceweb",), 330),
+    Part("database", ("scheduler",), 390),
+    Part("web", ("xceweb",), 300),
     Part("system", ("system",), 330, processes=0),
     Part("browser", ("browser",), 390, processes=0, needs_browser=True),
 )
