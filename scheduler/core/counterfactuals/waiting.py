@@ -1,0 +1,251 @@
+"""
+What would help a waiting session: the round again, with its request, its rank, the switch or the time
+otherwise.
+
+Why the searches are exact. What a round did before it comes to a session does not depend on that session's
+request, and placement, limits and checks only get easier with less: one bisection by kind. Its priority and
+its job priority are compared with those of other sessions and nothing else: between two of these values
+nothing changes, so only they are tried, lowest first. Source: DESIGN 7; ECOSYSTEM D.4.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+from scheduler.core import decisions, entities, ordering, resources, snapshot, states, units
+from scheduler.core.counterfactuals import answers, changes, reruns, searches
+
+_R, _K = decisions.PendReason, answers.Kind
+_GIB, _MIB = 1 << 30, 1 << 20
+#: Steps of a scaled request, in percent.
+PERCENT = 5
+#: Protected candidates that are tried.
+MOST_MOMENTS = 8
+_TOO_LARGE = frozenset({_R.NEVER_FITS, _R.EXCEEDS_OWNER_LIMIT, _R.EXCEEDS_QUEUE_LIMIT})
+#: Headlines about which there is something to ask.
+ASKED = _TOO_LARGE | {_R.NO_RESOURCES, _R.OWNER_LIMIT, _R.QUEUE_LIMIT, _R.POLICY_FAILED}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class About:
+    """What a person may do, and what is known of the kinds."""
+
+    priority_cap: int = 100
+    kinds: Mapping[str, units.SlotKind] = dataclasses.field(default_factory=lambda: units.BUILT_IN)
+    visible: Collection[int] | None = None  #: sessions that may be spoken of; None = all
+
+
+def would_help(
+    view: snapshot.Snapshot, session_id: int, *, rounds: reruns.Rounds, about: About | None = None
+) -> answers.Answers:
+    """
+    Return what would let one pending session start, or make room for it.
+
+    Returns:
+        Answers; none found where the session is not kept by a shortage or a limit.
+    """
+    about = about or About()
+    session = changes.session(view, session_id)
+    found: list[answers.Counterfactual] = []
+    if session.state is not states.SessionState.PENDING:
+        return answers.Answers()
+    try:
+        asked = _Asked(view, session, rounds, about)
+        asked.now = rounds.of_waiting(view, session_id)
+        if asked.now.reason in ASKED:
+            for question in _of_size if asked.now.reason in _TOO_LARGE else _QUESTIONS:
+                found.extend(question(asked))
+    except reruns.BudgetEnded:
+        return answers.Answers(tuple(found), is_complete=False)
+    return answers.Answers(tuple(found))
+
+
+class _Asked:
+    """One waiting session and the questions' common ground."""
+
+    def __init__(
+        self, view: snapshot.Snapshot, session: entities.Session, rounds: reruns.Rounds, about: About
+    ) -> None:
+        self.view, self.session, self.about = view, session, about
+        self._rounds = rounds
+        self.now = reruns.Fate(answers.Outcome.WAITS)
+
+    def fate(self, view: snapshot.Snapshot) -> reruns.Fate:
+        """Return what a round does for the session on a changed snapshot."""
+        return self._rounds.of_waiting(view, self.session.id)
+
+    def changed(self, **fields: object) -> snapshot.Snapshot:
+        """Return the snapshot with other fields of the session."""
+        return changes.of_session(self.view, self.session.id, **fields)
+
+    def starts(self, **fields: object) -> bool:
+        """Say whether other fields let it start at once."""
+        return self.fate(self.changed(**fields)).outcome is answers.Outcome.STARTS
+
+
+Found = Iterator[answers.Counterfactual]
+
+# Less
+
+
+def step_of(kind: str, amount: int, kinds: Mapping[str, units.SlotKind]) -> int:
+    """Return the step in which an amount is lowered: such that people read every value exactly."""
+    known = kinds.get(kind) or units.SlotKind(kind, 1)
+    if known.is_bytes:
+        steps = [(16 * _GIB, _GIB), (_GIB, _GIB // 2), (2 * _MIB, _MIB)]
+        return next((step for least, step in steps if amount >= least), 1)
+    step = max(1, known.scale // 10)
+    return step if amount >= 2 * step else 1
+
+
+def _less(asked: _Asked) -> Found:
+    for kind, amount in asked.session.request:
+        step = step_of(kind, amount, asked.about.kinds)
+
+        def starts(steps: int, kind: str = kind, step: int = step) -> bool:
+            return asked.starts(request=_with(asked.session.request, {kind: steps * step}))
+
+        steps = searches.largest(1, (amount - 1) // step, starts)
+        facts: dict[str, int | str] = {"kind": kind, "asked": amount, "step": step}
+        if steps is not None:
+            facts["value"] = steps * step
+        yield answers.Counterfactual(_K.STARTS_WITH_LESS, steps is not None, facts)
+
+
+def _with(request: resources.ResourceVector, amounts: Mapping[str, int]) -> resources.ResourceVector:
+    return resources.ResourceVector({**request.as_dict(), **amounts})
+
+
+def scaled(
+    request: resources.ResourceVector, percent: int, kinds: Mapping[str, units.SlotKind]
+) -> resources.ResourceVector:
+    """Return a share of a request: every kind rounded down to its step, but never to nothing."""
+    amounts = {}
+    for kind, amount in request:
+        step = step_of(kind, amount, kinds)
+        amounts[kind] = max(amount * percent // 100 // step, 1) * step
+    return resources.ResourceVector(amounts)
+
+
+def _scaled(asked: _Asked) -> Found:
+    request, kinds = asked.session.request, asked.about.kinds
+    if len(request.kinds()) < 2:
+        return
+
+    def starts(parts: int) -> bool:
+        return asked.starts(request=scaled(request, parts * PERCENT, kinds))
+
+    parts = searches.largest(1, 100 // PERCENT - 1, starts)
+    facts: dict[str, int | str] = {f"asked.{kind}": amount for kind, amount in request}
+    facts["step"] = PERCENT
+    if parts is not None:
+        facts["percent"] = parts * PERCENT
+        facts |= {f"value.{kind}": amount for kind, amount in scaled(request, parts * PERCENT, kinds)}
+    yield answers.Counterfactual(_K.STARTS_SCALED, parts is not None, facts)
+
+
+def _fewer_nodes(asked: _Asked) -> Found:
+    most = asked.session.node_count
+    if most < 2:
+        return
+    # One node less moves it in the line, where it then competes with its owner's other sessions: all are tried.
+    value = searches.first(range(most - 1, 0, -1), lambda count: asked.starts(node_count=count))
+    facts: dict[str, int | str] = {"asked": most} if value is None else {"asked": most, "value": value}
+    yield answers.Counterfactual(_K.STARTS_ON_FEWER_NODES, value is not None, facts)
+
+
+# Rank and switch
+
+
+def _switch(asked: _Asked) -> Found:
+    if asked.view.policy.state is entities.PreemptionState.ON:
+        return
+    fate = asked.fate(changes.of_policy(asked.view, state=entities.PreemptionState.ON))
+    facts: dict[str, int | str] = _facts(fate) if fate.has_room else {}
+    yield answers.Counterfactual(_K.PREEMPTION_ON, fate.has_room, facts, frozenset(fate.victims))
+
+
+def _facts(fate: reruns.Fate) -> dict[str, int | str]:
+    facts: dict[str, int | str] = {"outcome": fate.outcome.value}
+    return facts | {"victims": len(fate.victims)} if fate.victims else facts
+
+
+def _priority(asked: _Asked) -> Found:
+    compared = [s for s in asked.view.sessions if s.id != asked.session.id and _is_compared(s)]
+    yield from _rank(asked, (_K.HIGHER_PRIORITY, "priority"), compared, most=asked.about.priority_cap)
+
+
+def _job_priority(asked: _Asked) -> Found:
+    if asked.view.policy.state is not entities.PreemptionState.ON:
+        return
+    own = [s for s in asked.view.sessions if s.id != asked.session.id and _is_compared(s)]
+    own = [s for s in own if s.owner_id == asked.session.owner_id]
+    most = max((s.job_priority + 1 for s in own), default=asked.session.job_priority)
+    yield from _rank(asked, (_K.HIGHER_JOB_PRIORITY, "job_priority"), own, most=most)
+
+
+def _is_compared(session: entities.Session) -> bool:
+    """Say whether a session's rank plays a part: it stands in the line, or it can be stopped at all."""
+    return session.state in ordering.WAITING or not (session.is_private or session.is_system)
+
+
+def _rank(
+    asked: _Asked, what: tuple[answers.Kind, str], compared: list[entities.Session], *, most: int
+) -> Found:
+    kind, name = what
+    own: int = getattr(asked.session, name)
+    turns = searches.turns_above(own, _both_sides(compared, name), most=most)
+    if not turns:
+        return
+    for value in turns:
+        fate = asked.fate(asked.changed(**{name: value}))
+        if fate.has_room:
+            others = {s.id for s in compared if getattr(s, name) in (value - 1, value)}
+            shown = frozenset(others | set(fate.victims))
+            yield answers.Counterfactual(kind, True, {"own": own, "value": value} | _facts(fate), shown)
+            return
+    yield answers.Counterfactual(kind, False, {"own": own, "most": most})
+
+
+def _both_sides(compared: list[entities.Session], name: str) -> set[int]:
+    return {getattr(session, name) + more for session in compared for more in (0, 1)}
+
+
+# Time
+
+
+def _first_eligible(asked: _Asked) -> Found:
+    protected = decisions.Verdict.MIN_RUNTIME
+    ends = sorted(
+        (view.facts["until"], view.session_id)
+        for view in asked.now.candidates
+        if view.verdict is protected and "until" in view.facts and _may_show(asked, view.session_id)
+    )
+    for moment, session_id in ends[:MOST_MOMENTS]:
+        fate = asked.fate(changes.at(asked.view, moment))
+        verdicts = {view.session_id: view.verdict for view in fate.candidates}
+        if verdicts.get(session_id) in ELIGIBLE:
+            facts = {"at": moment} | _facts(fate)
+            shown = frozenset({session_id, *fate.victims})
+            yield answers.Counterfactual(_K.FIRST_ELIGIBLE, True, facts, shown)
+            return
+
+
+def _may_show(asked: _Asked, session_id: int) -> bool:
+    return asked.about.visible is None or session_id in asked.about.visible
+
+
+_V = decisions.Verdict
+#: Verdicts of a candidate that the rules do not protect.
+ELIGIBLE = frozenset({_V.SELECTED, _V.NOT_NEEDED, _V.FREES_NOTHING_SHORT, _V.INSUFFICIENT})
+
+Question = Callable[[_Asked], Found]
+_of_size: tuple[Question, ...] = (_less, _scaled, _fewer_nodes)
+_QUESTIONS: tuple[Question, ...] = (
+    *_of_size,
+    _switch,
+    _priority,
+    _job_priority,
+    _first_eligible,
+)
