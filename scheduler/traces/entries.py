@@ -10,6 +10,12 @@ from collections.abc import Mapping
 _WHOLE = re.compile(r"(-?\d{1,15})(?:\.0*)?\Z")
 #: as many characters as a session's name may have
 NAME_LIMIT = 100
+#: what a session may ask for of one kind: below 63 bits by one, so that sums of two still fit
+MOST_AMOUNT = (1 << 62) - 1
+#: how many nodes a session may ask for
+MOST_NODES = 10_000
+#: seconds; more than a hundred years are no time in a trace, and no clock can wait for them
+MOST_SECONDS = 4_000_000_000
 _MOMENT = re.compile(r"(-?)(\d{1,12})(?:\.(\d{1,3})\d*)?\Z")
 
 
@@ -54,6 +60,18 @@ def whole(text: str, *, column: str, least: int) -> int:
     return number
 
 
+def at_most(amount: int, most: int, *, column: str) -> int:
+    """
+    Return the amount.
+
+    Raises:
+        BadValue: above what the system can count.
+    """
+    if amount > most:
+        raise BadValue(f"{column} comes to {amount}, above {most}")
+    return amount
+
+
 def name_of(text: str) -> str:
     """
     Read the name that a session is to have.
@@ -76,11 +94,12 @@ def moment_ms(text: str, *, column: str) -> int:
     Read seconds since the start of the trace, with or without decimals; returns milliseconds, >= 0.
 
     Raises:
-        BadValue: not a number, or negative.
+        BadValue: not a number, negative, or above ``MOST_SECONDS``.
     """
     match = _MOMENT.match(text.strip())
     if match is None:
         raise BadValue(f"{column} is {text!r}, not a number of seconds")
     if match[1]:
         raise BadValue(f"{column} is {text}, below 0")
+    at_most(int(match[2]), MOST_SECONDS, column=column)
     return int(match[2]) * 1000 + int((match[3] or "").ljust(3, "0"))

@@ -24,6 +24,8 @@ HEADER = (
     "deletion_time",
     "scheduled_time",
 )
+#: of one pod; beyond any machine, and in thousandths far below what a session may ask for
+MOST_GPUS = 1_000_000
 CLASSES = {"LS": "urgent", "Guaranteed": "urgent", "Burstable": "normal", "BE": "background"}
 
 
@@ -93,5 +95,7 @@ def _slots(row: dict[str, str]) -> dict[str, str]:
     share = entries.whole(row["gpu_milli"], column="gpu_milli", least=0)
     if share > 1000:
         raise entries.BadValue(f"gpu_milli is {share}, above one GPU (1000)")
+    entries.at_most(memory << 20, entries.MOST_AMOUNT, column="memory_mib in bytes")
+    entries.at_most(count, MOST_GPUS, column="num_gpu")
     slots = {"cpu": f"{cpu}m", "mem": f"{memory}m", "gpu_milli": str(count * share)}
     return {kind: amount for kind, amount in slots.items() if amount.rstrip("m") != "0"}

@@ -69,20 +69,25 @@ def _entry(number: int, row: dict[str, int], *, cores_per_node: int) -> entries.
     processors = max(row["requested processors"], 0) or row["allocated processors"]
     if processors < 1:
         raise entries.BadValue("neither requested nor allocated processors are known")
-    nodes = -(-processors // cores_per_node)
+    nodes = entries.at_most(-(-processors // cores_per_node), entries.MOST_NODES, column="number of nodes")
     each = -(-processors // nodes)
     return entries.Entry(
         line=number,
         name=f"swf-{row['job number']}",
-        submit_ms=row["submit time"] * 1000,
-        life_ms=max(row["run time"], 0) * 1000,
+        submit_ms=_ms(row, "submit time"),
+        life_ms=_ms(row, "run time"),
         slots={"cpu": str(each), **_memory(row, each)},
         service_class=str(row["queue"]),
         node_count=nodes,
     )
 
 
+def _ms(row: dict[str, int], column: str) -> int:
+    return entries.at_most(max(row[column], 0), entries.MOST_SECONDS, column=column) * 1000
+
+
 def _memory(row: dict[str, int], processors: int) -> dict[str, str]:
     """Return the memory of one node, {} where the log does not know it."""
     kib = max(row["requested memory"], 0) or max(row["used memory"], 0)
-    return {"mem": str(kib * processors * KIB)} if kib else {}
+    total = entries.at_most(kib * processors * KIB, entries.MOST_AMOUNT, column="memory in bytes")
+    return {"mem": str(total)} if total else {}

@@ -23,3 +23,10 @@ def test_what_is_no_moment_is_refused(text):
 def test_what_is_no_whole_number_is_refused(text):
     with pytest.raises(entries.BadValue, match="n is"):
         entries.whole(text, column="n", least=0)
+
+
+def test_moments_end_before_clocks_do():
+    assert entries.moment_ms("4000000000", column="t") == 4_000_000_000_000
+
+    with pytest.raises(entries.BadValue, match="t comes to 4000000001, above 4000000000"):
+        entries.moment_ms("4000000001", column="t")

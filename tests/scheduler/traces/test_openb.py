@@ -2,6 +2,7 @@
 
 import pytest
 
+from scheduler.core import units
 from scheduler.traces import entries, openb
 
 GOOD = {
@@ -74,6 +75,12 @@ def test_decimals_of_times_count():
         ({"creation_time": "-5"}, "creation_time is -5, below 0"),
         ({"deletion_time": ""}, "deletion_time is '', not a number of seconds"),
         ({"deletion_time": "90"}, "deletion_time is before the pod began"),
+        (
+            {"memory_mib": "9" * 15},
+            "memory_mib in bytes comes to 1048575999999998951424, above 4611686018427387903",
+        ),
+        ({"num_gpu": "9" * 15}, "num_gpu comes to 999999999999999, above 1000000"),
+        ({"deletion_time": "9" * 12}, "deletion_time comes to 999999999999, above 4000000000"),
         ({"pod_phase": "a,b"}, "12 columns instead of 11"),
     ],
 )
@@ -95,3 +102,12 @@ def test_a_field_in_quotation_marks_may_hold_a_comma():
 
 def test_a_name_may_have_as_many_characters_as_a_session_may():
     assert read_one(name="p" * entries.NAME_LIMIT).name == "p" * entries.NAME_LIMIT
+
+
+def test_the_largest_amounts_that_are_read_can_be_asked_for():
+    slots = read_one(
+        cpu_milli="9" * 15, memory_mib=str((1 << 42) - 1), num_gpu="1000000", gpu_milli="1000"
+    ).slots
+    kinds = {**units.BUILT_IN, "gpu_milli": units.SlotKind("gpu_milli", 1)}
+
+    assert all(units.parse_amount(kinds[kind], amount) for kind, amount in slots.items())

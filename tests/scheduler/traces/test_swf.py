@@ -61,6 +61,13 @@ def test_decimals_in_columns_that_nothing_reads_are_passed_over():
         (changed(run_time="long"), "run time is 'long', not a whole number"),
         (changed(queue="-2"), "queue is -2, below -1"),
         (
+            changed(requested_memory="9" * 15),
+            "memory in bytes comes to 8191999999999991808, above 4611686018427387903",
+        ),
+        (changed(requested_processors="9" * 15), "number of nodes comes to 15625000000000, above 10000"),
+        (changed(run_time="9" * 15), "run time comes to 999999999999999, above 4000000000"),
+        (changed(submit_time="9" * 15), "submit time comes to 999999999999999, above 4000000000"),
+        (
             changed(requested_processors="-1", allocated_processors="-1"),
             "neither requested nor allocated processors are known",
         ),
