@@ -75,7 +75,7 @@ class Transport:
         self._queue = f"node.{node}"
         self._app.conf.task_queues = [kombu.Queue(self._queue, routing_key=self._queue)]
         self._on_connected = on_connected
-        self._texts: collections.deque[str] = collections.deque()
+        self._texts: collections.deque[tuple[str, int | None]] = collections.deque()
         self._wake = threading.Event()
         self._is_stopping = False
         self._add_command_task(on_command)
@@ -88,11 +88,14 @@ class Transport:
         self._consumer.start()
         self._publisher.start()
 
-    def send(self, text: str) -> None:
+    def send(self, text: str, *, expires_s: int | None = None) -> None:
         """
         Send a report soon; it is dropped when the broker is away (what matters is sent again by the outbox).
+
+        Args:
+            expires_s: seconds after which the controller passes it over; None = never.
         """
-        self._texts.append(text)
+        self._texts.append((text, expires_s))
         self._wake.set()
 
     def stop(self) -> None:
@@ -134,9 +137,11 @@ class Transport:
     def _send_waiting(self, failures: int) -> bool:
         """Send all that waits. On a failure drop it, say so once, and pause before the next try."""
         while self._texts:
-            text = self._texts.popleft()
+            text, expires_s = self._texts.popleft()
             try:
-                self._app.send_task(REPORT_TASK, args=[text], queue=REPORT_QUEUE, retry=False)
+                self._app.send_task(
+                    REPORT_TASK, args=[text], queue=REPORT_QUEUE, retry=False, expires=expires_s
+                )
             except (
                 *self._app.connection().recoverable_connection_errors,
                 OSError,

@@ -32,8 +32,8 @@ class Transport(Protocol):
     def start(self) -> None:
         """Begin to carry."""
 
-    def send(self, text: str) -> None:
-        """Carry one text up, or lose it."""
+    def send(self, text: str, *, expires_s: int | None = None) -> None:
+        """Carry one text up, or lose it; after ``expires_s`` seconds it need not be read."""
 
     def stop(self) -> None:
         """End."""

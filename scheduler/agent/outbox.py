@@ -6,12 +6,24 @@ it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from typing import Protocol
 
 from scheduler.agent import memory, records
 from scheduler.protocol import messages, signing
 
 _LONGEST_MS = 60_000
+#: Reports that the next one of their kind makes worthless. A controller that comes back after a long time has
+#: thousands of them before it and passes them over unread. Long, since it counts on two clocks (P17): a node
+#: whose clock is minutes wrong must not fall silent. As long as a command's.
+PASSING_S = 300
+_PASSING = (messages.Heartbeat,)
+
+
+class Send(Protocol):
+    """Hands one signed text to the transport."""
+
+    def __call__(self, text: str, *, expires_s: int | None = None) -> None:
+        """Send it soon; after ``expires_s`` seconds (None = never) nobody needs to read it any more."""
 
 
 @dataclasses.dataclass
@@ -23,9 +35,7 @@ class _Wait:
 class Outbox:
     """Signs reports and passes them to the transport; never blocks."""
 
-    def __init__(
-        self, store: memory.Memory, *, key: signing.NodeKey, send: Callable[[str], None], pause_ms: int
-    ) -> None:
+    def __init__(self, store: memory.Memory, *, key: signing.NodeKey, send: Send, pause_ms: int) -> None:
         self._store = store
         self._key = key
         self._send = send
@@ -55,4 +65,5 @@ class Outbox:
 
     def _seal(self, number: memory.Number, report: messages.Report) -> None:
         boot, seq = number
-        self._send(signing.seal(report, key=self._key, direction="up", boot=boot, seq=seq))
+        text = signing.seal(report, key=self._key, direction="up", boot=boot, seq=seq)
+        self._send(text, expires_s=PASSING_S if isinstance(report, _PASSING) else None)

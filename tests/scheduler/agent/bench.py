@@ -36,7 +36,7 @@ class Wire:
         """Come up."""
         self.is_up = True
 
-    def send(self, text: str) -> None:
+    def send(self, text: str, *, expires_s: int | None = None) -> None:
         """Take one text up."""
         self.envelopes.append(signing.open_envelope(text, keys=KEYS, direction="up"))
 

@@ -2,6 +2,7 @@
 
 import signal
 
+import celery
 import pytest
 
 from scheduler.agent import app, processes
@@ -51,6 +52,19 @@ def test_commands_and_reports_are_json_and_no_result_is_kept():
     assert one.conf.task_serializer == "json"
     assert one.conf.result_backend is None
     assert not one.conf.worker_enable_remote_control
+
+
+def test_a_report_that_expires_says_so_to_the_broker(monkeypatch):
+    sent = []
+    monkeypatch.setattr(
+        celery.Celery, "send_task", lambda self, name, args, **more: sent.append((args, more["expires"]))
+    )
+    transport = app.Transport("memory://", "n1", on_command=lambda text: None, on_connected=lambda: None)
+    transport.send("beat", expires_s=300)
+    transport.send("ended")
+
+    assert transport._send_waiting(0)
+    assert sent == [(["beat"], 300), (["ended"], None)]
 
 
 def test_a_session_lives_over_the_broker_from_start_to_end(agent, controller):

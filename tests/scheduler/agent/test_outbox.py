@@ -33,7 +33,13 @@ def sent():
 
 @pytest.fixture
 def out(store, sent, clock):
-    return outbox.Outbox(store, key=benches.KEY, send=sent.append, pause_ms=1000)
+    return an_outbox(store, sent)
+
+
+def an_outbox(store, sent):
+    return outbox.Outbox(
+        store, key=benches.KEY, send=lambda text, expires_s=None: sent.append(text), pause_ms=1000
+    )
 
 
 def a_report():
@@ -77,7 +83,7 @@ def test_after_a_reconnect_everything_goes_again_in_order(store, sent, out):
 
 def test_what_a_new_agent_finds_waits_for_the_connection(store, sent, clock):
     store.report(a_report())
-    out = outbox.Outbox(store, key=benches.KEY, send=sent.append, pause_ms=1000)
+    out = an_outbox(store, sent)
     out.resend()
 
     assert sent == []
@@ -95,3 +101,15 @@ def test_passing_reports_are_sent_once(store, sent, out, clock):
     out.resend(everything=True)
 
     assert [opened(text).body.TYPE for text in sent] == ["heartbeat", "heartbeat"]
+
+
+def test_a_heartbeat_expires_and_nothing_else_does(store, clock):
+    ends = []
+    out = outbox.Outbox(
+        store, key=benches.KEY, send=lambda text, expires_s=None: ends.append(expires_s), pause_ms=1000
+    )
+    out.send_once(messages.Heartbeat())
+    out.send_once(a_report())
+    store.report(a_report())
+
+    assert ends == [outbox.PASSING_S, None, None]
