@@ -1,4 +1,10 @@
-"""Candidate victims with their verdicts, as the viewer may see them."""
+"""
+Candidate victims with their verdicts, as the viewer may see them.
+
+Whoever a decision stopped is its other side, and shows the priority that explains it (DESIGN 9). A mere candidate of
+others shows what a viewer sees of any session (queue, size, times) and its verdict, without the numbers behind it:
+nothing happened to it that its priority would have to explain. Private sessions are neither shown nor counted.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +49,8 @@ def row(
     """Return one candidate: who (as far as visible), the verdict in words, queue, value, size, how long it had run."""
     other = others.get(int(view["session_id"]))
     icon, css = words.verdict_icon(view["verdict"])
-    verdict, fact = _worded(view, axis)
+    is_open = _is_open(view, other)
+    verdict, fact = _worded(view, axis, is_open=is_open)
     return {
         **words.shown(other),
         "icon": icon,
@@ -52,17 +59,24 @@ def row(
         "verdict": verdict,
         "fact": words.bold(fact),
         "queue": other.session.queue.slug if other else words.NOTHING,
-        "value": value(view, other, axis),
+        "value": value(view, other, axis) if is_open else words.NOTHING,
         "slots": slot_kinds.amounts(other.session.slots, kinds) if other else {},
         "had_run_s": ran_s,
     }
 
 
-def _worded(view: Mapping[str, Any], axis: str) -> tuple[str, str]:
-    """Return a verdict in a word or two, and the sentence behind it where that says more."""
+def _is_open(view: Mapping[str, Any], other: explanations.Other | None) -> bool:
+    """Say whether the numbers behind a verdict may be shown."""
+    return view["verdict"] == decisions.Verdict.SELECTED or other is None or other.is_named
+
+
+def _worded(view: Mapping[str, Any], axis: str, *, is_open: bool) -> tuple[str, str]:
+    """Return a verdict in a word or two, and the sentence behind it where that says more; times are for everybody."""
     short = str(view["verdict"]).replace("-", " ").capitalize()
     if view["verdict"] == decisions.Verdict.SELECTED:
         return "Stopped", ""
+    if not is_open and view["verdict"] != decisions.Verdict.MIN_RUNTIME:
+        return short, ""
     whole = explain.verdict_text(view["verdict"], view["facts"], axis=axis)
     fact = whole.partition(": ")[2] or whole
     return short, "" if fact.capitalize() == short else fact

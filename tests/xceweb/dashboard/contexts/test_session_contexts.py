@@ -227,16 +227,33 @@ def view(session: models.Session, verdict: str, **facts: int) -> dict[str, Any]:
     return {"session_id": session.pk, "node_ids": [1], "verdict": verdict, "facts": facts}
 
 
-def test_a_candidate_of_others_has_no_name_and_no_own_rank(world: worlds.World) -> None:
-    """On the queue axis the priority explains; on the owner axis an own rank is nobody else's."""
-    others = explanations.others(world.people["viewer"], [world.running.pk])
-    kinds = slot_kinds.load()
+def row_for(world: worlds.World, person: str, found: dict[str, Any], axis: str = "queue") -> dict[str, Any]:
+    """Return the row of a candidate as one person sees it."""
+    others = explanations.others(world.people[person], [world.running.pk])
+    return candidates.row(found, others, axis=axis, kinds=slot_kinds.load())
 
-    queue = candidates.row(view(world.running, "not-needed", own=10), others, axis="queue", kinds=kinds)
-    own = candidates.row(view(world.running, "other-owner"), others, axis="owner", kinds=kinds)
+
+def test_whoever_was_stopped_shows_the_priority_that_explains_it(world: worlds.World) -> None:
+    """To every viewer on the queue axis; on the owner axis an own rank is nobody else's."""
+    stopped = view(world.running, "selected", own=10)
+
+    queue, own = row_for(world, "viewer", stopped), row_for(world, "viewer", stopped, "owner")
 
     assert (queue["label"], queue["value"], queue["queue"]) == ("Another session", 10, "normal")
     assert own["value"] == words.NOTHING
+
+
+def test_a_mere_candidate_of_others_shows_its_verdict_without_numbers(world: worlds.World) -> None:
+    """An operator reads them; a viewer reads queue, size and when a protection ends."""
+    higher = view(world.running, "not-lower", own=77, theirs=55)
+    protected = view(world.running, "min-runtime", until=3_600_000_000)
+
+    viewer, operator = (row_for(world, person, higher) for person in ("viewer", "operator"))
+
+    assert (viewer["verdict"], viewer["fact"], viewer["value"]) == ("Not lower", "", words.NOTHING)
+    assert (viewer["label"], viewer["queue"]) == ("Another session", "normal")
+    assert (operator["value"], "77" in operator["fact"]) == (77, True)
+    assert "until 1970-01-01" in row_for(world, "viewer", protected)["fact"]
 
 
 @pytest.mark.parametrize("verdict", list(core_decisions.Verdict))
