@@ -1,4 +1,9 @@
-"""Nodes by group, and one node with what runs on it."""
+"""
+Nodes by group, and one node with what runs on it.
+
+Amounts and the states of devices are the node's and the same for everybody who sees it: what is in use is in use.
+Sessions are listed, counted and named only for those who may see them.
+"""
 
 from __future__ import annotations
 
@@ -131,7 +136,9 @@ _ENFORCE = {
 
 
 def _device(device: nodes.Device, others: dict[int, explanations.Other]) -> dict[str, Any]:
-    shown = words.shown(others.get(device.session_id)) if device.session_id else {"label": "", "url": ""}
+    """Return one device; who holds it only where that may be seen, so that a private session looks like any other."""
+    other = others.get(device.session_id) if device.session_id else None
+    shown = words.shown(other) if other is not None and other.is_named else {"label": "", "url": ""}
     return {
         "kind": device.kind,
         "index": device.index,

@@ -124,6 +124,29 @@ def test_one_node_shows_its_sessions_as_far_as_visible(world: worlds.World) -> N
     assert {row["label"] for row in other} == {"Another session"}
 
 
+@pytest.mark.parametrize("is_private", [False, True])
+def test_a_device_of_somebody_else_is_in_use_and_no_more(world: worlds.World, is_private: bool) -> None:
+    """So that private sessions cannot be told from others; cells and free amounts are the node's."""
+    holder = model_factories.a_session(
+        owner=world.people["owner"],
+        queue=world.queues["normal"],
+        group=world.group,
+        state="running",
+        node=world.node,
+        slots={"cuda.device": 1},
+        is_private=is_private,
+    )
+
+    seen = node_pages.one(world.people["submitter"], world.node)
+    managed = node_pages.one(world.people["manager"], world.node)
+
+    used = {"kind": "cuda.device", "index": 0, "state": "allocated", "session": "", "url": ""}
+    assert seen["devices"][0] == used
+    assert managed["devices"][0]["session"] == holder.name
+    assert [kind["parts"] for kind in seen["kinds"]] == [kind["parts"] for kind in managed["kinds"]]
+    assert len(managed["sessions"]) - len(seen["sessions"]) == is_private
+
+
 def test_a_private_session_is_not_on_an_operators_node(world: worlds.World) -> None:
     """It does not exist for him."""
     models.Session.objects.filter(pk=world.running.pk).update(is_private=True)
