@@ -1,11 +1,13 @@
-"""Who is not logged in: people are led to the log-in page, programs get 401 as problem+json."""
+"""Who is not logged in: people are led to the log-in page, also by fragments; programs get 401 as problem+json."""
 
 from __future__ import annotations
 
+import urllib.parse
 from collections.abc import Callable
 
 from django import http, shortcuts
 from django.conf import settings
+from django.contrib import auth
 from django.contrib.auth import middleware
 
 from scheduler import errors
@@ -26,6 +28,8 @@ class LogInMiddleware(middleware.LoginRequiredMiddleware):
         self, request: http.HttpRequest, view_func: Callable[..., http.HttpResponse]
     ) -> http.HttpResponse:
         """Answer somebody who is not logged in."""
+        if refusals.is_fragment(request):
+            return self._lead_page(request, self.get_login_url(view_func))
         if not refusals.wants_json(request):
             return super().handle_no_permission(request, view_func)
         response = refusals.problem(request, NotLoggedIn())
@@ -34,3 +38,11 @@ class LogInMiddleware(middleware.LoginRequiredMiddleware):
             f'Cookie realm="xce", form-action="{page}", cookie-name={settings.SESSION_COOKIE_NAME}'
         )
         return response
+
+    def _lead_page(self, request: http.HttpRequest, login_url: str) -> http.HttpResponse:
+        """Send the page that asked for a fragment to the log-in, and back to itself: a fragment never holds it."""
+        page = urllib.parse.urlsplit(request.headers.get("HX-Current-URL", ""))
+        back = urllib.parse.urlunsplit(("", "", page.path or "/", page.query, ""))
+        query = urllib.parse.urlencode({auth.REDIRECT_FIELD_NAME: back}, safe="/")
+        address = f"{shortcuts.resolve_url(login_url)}?{query}"
+        return http.HttpResponse(status=401, headers={"HX-Redirect": address})

@@ -40,10 +40,26 @@ class RefusalMiddleware:
             return None
         if wants_json(request):
             return problem(request, error)
+        if is_fragment(request) and error.status in _TEMPLATES:
+            return reload_page(error.status)
         context = {"detail": str(error), "code": error.code, "status": error.status}
         return shortcuts.render(
             request, _TEMPLATES.get(error.status, "403.html"), context, status=error.status
         )
+
+
+def is_fragment(request: http.HttpRequest) -> bool:
+    """Say whether an open page asks for a part of itself."""
+    return request.headers.get("HX-Request") == "true"
+
+
+def reload_page(status: int) -> http.HttpResponse:
+    """
+    Answer a fragment that is refused: the page that asked is no longer what its reader may see, and loads anew.
+
+    No page asks for a fragment that its reader may not have, so it does not load again and again.
+    """
+    return http.HttpResponse(status=status, headers={"HX-Refresh": "true"})
 
 
 def wants_json(request: http.HttpRequest) -> bool:

@@ -32,3 +32,19 @@ def test_a_person_is_led_to_the_log_in_page_and_back() -> None:
 def test_a_page_asked_for_as_json_is_a_program_too() -> None:
     """By what it accepts."""
     assert Client().get("/queues/", headers={"accept": "application/json"}).status_code == 401
+
+
+def test_a_fragment_sends_its_page_to_the_log_in_and_back() -> None:
+    """The log-in page is never put into a part of another page."""
+    headers = {"HX-Request": "true", "HX-Current-URL": "http://testserver/queues/?a=1#b"}
+    answer = Client().get("/queues/?part=queue_card", headers=headers)
+
+    assert (answer.status_code, answer.content) == (401, b"")
+    assert answer["HX-Redirect"] == "/accounts/login/?next=/queues/%3Fa%3D1"
+
+
+def test_a_fragment_leads_nobody_to_another_site() -> None:
+    """Only path and query of what it says are used."""
+    headers = {"HX-Request": "true", "HX-Current-URL": "https://elsewhere.example/steal?x=1"}
+
+    assert Client().get("/queues/", headers=headers)["HX-Redirect"] == "/accounts/login/?next=/steal%3Fx%3D1"

@@ -52,3 +52,11 @@ def test_a_program_gets_problem_json() -> None:
 def test_a_bug_stays_an_exception(error: Exception) -> None:
     """It is logged with its trace."""
     assert answer(error) is None
+
+
+@pytest.mark.parametrize("error", [errors.NotVisible(), errors.NotAllowed()])
+def test_a_refused_fragment_loads_its_page_anew(error: errors.XceError) -> None:
+    """A role was taken away, and the page would stand there as it was."""
+    found = answer(error, **{"accept": "*/*", "HX-Request": "true"})
+
+    assert (found.status_code, found["HX-Refresh"], found.content) == (error.status, "true", b"")
