@@ -8,23 +8,32 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.views.decorators import http as methods
 
+from scheduler import errors
 from scheduler.selectors import navigation
-from xceweb.common import design, pages, reasons
+from xceweb.common import design, pages, reasons, refusals
 
 
 def csrf_failure(request: http.HttpRequest, reason: str = "") -> http.HttpResponse:
     """Say that the form was too old to be accepted, and how to go on."""
     detail = "The form was too old or came from another site. Go back, reload the page and send it again."
+    if refusals.wants_json(request):
+        return refusals.problem(request, errors.NotAllowed(detail, code="csrf-failed"))
+    if refusals.is_fragment(request):
+        return refusals.reload_page(403)
     return shortcuts.render(request, "403.html", {"detail": detail}, status=403)
 
 
 def forbidden(request: http.HttpRequest, exception: Exception) -> http.HttpResponse:
     """Show the page for what is seen, but not allowed."""
+    if refusals.wants_json(request):
+        return refusals.problem(request, errors.NotAllowed())
     return shortcuts.render(request, "403.html", {}, status=403)
 
 
 def not_found(request: http.HttpRequest, exception: Exception) -> http.HttpResponse:
     """Show the page for what is not there, or not for this reader: the two look alike."""
+    if refusals.wants_json(request):
+        return refusals.problem(request, errors.NotVisible())
     return shortcuts.render(request, "404.html", {}, status=404)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -56,6 +58,36 @@ def test_an_old_form_is_answered_with_the_way_on() -> None:
     answer = views.csrf_failure(request)
 
     assert (answer.status_code, b"reload the page" in answer.content) == (403, True)
+
+
+def test_an_old_token_in_a_fragment_loads_the_page_anew() -> None:
+    """Somebody logged in again in another tab; the page then has the new token."""
+    request = RequestFactory().post("/", headers={"HX-Request": "true"})
+
+    answer = views.csrf_failure(request)
+
+    assert (answer.status_code, answer["HX-Refresh"]) == (403, "true")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/api/", "/api/v1/nothing", "/api/v2/sessions"])
+def test_a_program_that_asks_for_an_unknown_address_gets_problem_json(client: Client, address: str) -> None:
+    """Logged in or not, whatever it accepts."""
+    for headers in ({}, {"accept": "text/html"}):
+        answer = client.get(address, headers=headers)
+
+        assert (answer.status_code, answer["Content-Type"]) == (404, "application/problem+json")
+        assert (answer.json()["code"], answer.json()["status"]) == ("not-found", 404)
+
+
+@pytest.mark.parametrize(
+    ("answer_of", "code"), [(views.csrf_failure, "csrf-failed"), (views.forbidden, "not-allowed")]
+)
+def test_a_program_that_is_refused_gets_problem_json(answer_of: Callable[..., Any], code: str) -> None:
+    """Not a page."""
+    answer = answer_of(RequestFactory().post("/api/v1/anything"), None)
+
+    assert (answer.status_code, json.loads(answer.content)["code"]) == (403, code)
 
 
 def test_the_glossary_has_every_code_once() -> None:
