@@ -87,7 +87,7 @@ def group_policy_preview(request: http.HttpRequest, slug: str) -> http.HttpRespo
 
 @methods.require_POST
 def group_policy_undo(request: http.HttpRequest, slug: str, version: int) -> http.HttpResponse:
-    """Go back from the version in force to the one before it, as a version of its own."""
+    """Go back from the version in force to the one before it, as a version of its own with the person's reason."""
     group = permissions.require_group(request.user, slug)
     permissions.require(permissions.can_change_policy(request.user, group), f"change the rules of {slug}")
     before = versions.version(group, version - 1)
@@ -99,10 +99,10 @@ def group_policy_undo(request: http.HttpRequest, slug: str, version: int) -> htt
             _actor(request),
             group,
             changes=values,
-            reason=f"undo of version {version}",
+            reason=request.POST.get("reason", ""),
             expected_version=version,
         )
         messages.success(request, f"Version {version} is undone.")
     except errors.Refusal as refusal:
-        messages.error(request, str(refusal))
+        messages.error(request, f"Version {version} is not undone: {refusal}")
     return shortcuts.redirect("console:group-policy", slug)

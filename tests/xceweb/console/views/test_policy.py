@@ -115,15 +115,34 @@ def test_the_page_after_a_conflict_can_be_sent_again(world: worlds.World, client
     assert 'name="version" value="2"' in page
 
 
+UNDO = {"reason": "the night is over"}
+
+
 def test_undo_goes_back_as_a_version_of_its_own(world: worlds.World, client_of: ClientOf) -> None:
-    """History is kept."""
+    """History is kept, with the reason of the person who goes back."""
     client = client_of("manager")
     send(client, world.group, preemption_state="off")
 
-    client.post(urls.reverse("console:group-policy-undo", args=["gpu", 2]))
+    client.post(urls.reverse("console:group-policy-undo", args=["gpu", 2]), UNDO)
 
     row = now(world.group)
-    assert (row.version, row.preemption_state, row.reason) == (3, "on", "undo of version 2")
+    assert (row.version, row.preemption_state, row.reason) == (3, "on", "the night is over")
+
+
+@pytest.mark.parametrize("sent", [{}, {"reason": " . "}])
+def test_an_undo_without_a_reason_is_refused(
+    world: worlds.World, client_of: ClientOf, sent: dict[str, str]
+) -> None:
+    """The page says so, nothing changes, and the form asks for it."""
+    client = client_of("manager")
+    send(client, world.group, preemption_state="off")
+
+    answer = client.post(urls.reverse("console:group-policy-undo", args=["gpu", 2]), sent, follow=True)
+
+    page = answer.content.decode()
+    assert now(world.group).version == 2
+    assert "Version 2 is not undone: write why" in page
+    assert 'aria-label="Why version 2 is undone"' in page
 
 
 def test_an_undo_that_comes_too_late_changes_nothing(world: worlds.World, client_of: ClientOf) -> None:
@@ -132,7 +151,7 @@ def test_an_undo_that_comes_too_late_changes_nothing(world: worlds.World, client
     send(client, world.group, preemption_state="off")
     send(client, world.group, preemption_state="shadow")
 
-    client.post(urls.reverse("console:group-policy-undo", args=["gpu", 2]))
+    client.post(urls.reverse("console:group-policy-undo", args=["gpu", 2]), UNDO)
 
     assert (now(world.group).version, now(world.group).preemption_state) == (3, "shadow")
 
