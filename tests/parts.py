@@ -26,7 +26,11 @@ class Part:
 
 
 PARTS = (
-    Part("core", ("architecture", "scheduler/core", "scheduler/protocol", "history", "simulation", "bench"), 120),
+    Part(
+        "core",
+        ("architecture", "scheduler/core", "scheduler/protocol", "history", "simulation", "bench"),
+        120,
+    ),
     Part("mutation", ("mutation",), 60, processes=0),
     Part("processes", ("scheduler/agent", "conformance", "xceweb/stack", "bin"), 210),
     Part("database", ("scheduler",), 390),
