@@ -5,7 +5,16 @@ import os
 import sys
 
 from django.core import management
+from django.db import utils
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "xceweb.settings.local")
-    management.execute_from_command_line(sys.argv)
+    try:
+        management.execute_from_command_line(sys.argv)
+    except utils.ProgrammingError as error:
+        if "does not exist" not in str(error):
+            raise
+        sys.exit(
+            f"error: the database is not prepared ({str(error).splitlines()[0]}). Start it once with bin/up; "
+            "another data directory is named by bin/manage --data-dir DIR."
+        )

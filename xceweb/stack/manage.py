@@ -1,5 +1,5 @@
 """
-Runs one Django command in the environment of a data directory: `python -m xceweb.stack.manage ARGS`.
+Runs one Django command in the environment of a data directory: `python -m xceweb.stack.manage [--data-dir DIR] ARGS`.
 
 A running stack is used as it is; otherwise the embedded servers are started for the time of the command. The
 command runs as the caller, so that it can read the caller's files.
@@ -18,14 +18,25 @@ from xceweb.stack import datadir, embedded, errors, privileges, services
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit code."""
-    directory = datadir.DataDir(
-        pathlib.Path(os.environ.get("XCE_DATA_DIR", privileges.PROJECT / ".xce")).resolve()
-    )
+    place, arguments = _place(arguments)
+    directory = datadir.DataDir(place.resolve())
     with environment(directory) as env:
         argv = services.python(str(privileges.PROJECT / "manage.py"), *arguments)
         command = subprocess.Popen(argv, env={**os.environ, "PYTHONPATH": str(privileges.PROJECT), **env})
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         return command.wait()
+
+
+def _place(arguments: Sequence[str]) -> tuple[pathlib.Path, Sequence[str]]:
+    """Return the data directory, named before the command or by XCE_DATA_DIR, and the command with its arguments."""
+    match arguments:
+        case ["--data-dir", directory, *rest]:
+            return pathlib.Path(directory), rest
+        case ["--data-dir"]:
+            raise errors.StackError("--data-dir needs a directory: bin/manage --data-dir DIR COMMAND")
+        case [first, *rest] if first.startswith("--data-dir="):
+            return pathlib.Path(first.partition("=")[2]), rest
+    return pathlib.Path(os.environ.get("XCE_DATA_DIR", privileges.PROJECT / ".xce")), arguments
 
 
 @contextlib.contextmanager

@@ -41,3 +41,33 @@ def test_without_a_stack_servers_are_started_for_the_command(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "[ ] 0001_initial" in done.stdout
     assert not datadir.is_locked(datadir.DataDir(tmp_path / "data"))
+
+
+def run(*arguments):
+    env = {name: value for name, value in os.environ.items() if not name.endswith("_URL")}
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "xceweb.stack.manage", *arguments],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("named", [("--data-dir", "{}"), ("--data-dir={}",)])
+def test_a_database_without_tables_is_one_clear_line(tmp_path, named):
+    done = run(*(word.format(tmp_path / "data") for word in named), "verify_invariants")
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: the database is not prepared")
+    assert "bin/up" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_data_directory_that_is_not_named_is_asked_for():
+    done = run("--data-dir")
+
+    assert (done.returncode, done.stderr.strip()) == (
+        1,
+        "error: --data-dir needs a directory: bin/manage --data-dir DIR COMMAND",
+    )
