@@ -11,6 +11,7 @@ import dataclasses
 import time
 
 from scheduler import models
+from scheduler.core import decisions
 from scheduler.core import rounds as core_rounds
 from scheduler.selectors import snapshot
 from scheduler.services import actors, bells, commit, locks
@@ -42,14 +43,48 @@ def run_group_round(group_id: int) -> RoundSummary | None:
         group = models.ResourceGroup.objects.filter(pk=group_id).first()
         if group is None or not locks.try_group(group_id):
             return None
-        state = models.GroupRounds.objects.get(group=group)
-        loaded = snapshot.load_snapshot(group, round_number=state.last_number + 1)
-        committer = commit.Committer(work, group, loaded)
-        core_rounds.run_round(loaded.snapshot, committer)
-        committer.finish(started=started)
-        summary = _serve(work, state, committer, started=started)
+        summary = _write(work, _think(group), started=started)
     _ask_again(group_id)
     return summary
+
+
+@dataclasses.dataclass(frozen=True)
+class Thought:
+    """What the core decided on a snapshot, not yet written."""
+
+    group: models.ResourceGroup
+    seen: models.GroupRounds
+    loaded: snapshot.Loaded
+    decisions: tuple[decisions.Decision, ...]
+
+
+def think(group_id: int) -> Thought:
+    """Return what a round would decide now; nothing is written. For simulations: ``write`` may come later."""
+    return _think(models.ResourceGroup.objects.get(pk=group_id))
+
+
+def write(thought: Thought) -> RoundSummary | None:
+    """Write what was decided before, as far as its ground still stands; None = another round is under way."""
+    with unit.begin(actors.SYSTEM) as work:
+        if not locks.try_group(thought.group.pk):
+            return None
+        return _write(work, thought, started=time.monotonic())
+
+
+def _think(group: models.ResourceGroup) -> Thought:
+    state = models.GroupRounds.objects.get(group=group)
+    loaded = snapshot.load_snapshot(group, round_number=state.last_number + 1)
+    found: list[decisions.Decision] = []
+    core_rounds.run_round(loaded.snapshot, found.append)
+    return Thought(group, state, loaded, tuple(found))
+
+
+def _write(work: unit.Work, thought: Thought, *, started: float) -> RoundSummary:
+    committer = commit.Committer(work, thought.group, thought.loaded)
+    for decision in thought.decisions:
+        committer(decision)
+    committer.finish(started=started)
+    return _serve(work, thought.seen, committer, started=started)
 
 
 def _serve(

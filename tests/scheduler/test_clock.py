@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import concurrent.futures
 import datetime
 
 from django.db import connection
@@ -28,6 +29,19 @@ def test_now_goes_on_within_a_transaction(db):
     first = clock.now()
 
     assert clock.now() > first
+
+
+def test_virtual_time_stands_still_in_its_own_context_alone(db):
+    time = clock.Virtual(datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC))
+    with clock.virtual(time):
+        first = clock.now()
+        time.advance(90)
+        assert (clock.is_virtual(), clock.now() - first) == (True, 90 * SECOND)
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            assert pool.submit(clock.is_virtual).result() is False
+
+    assert not clock.is_virtual()
+    assert clock.now().year < 2100
 
 
 def test_micros_are_exact_both_ways():

@@ -1,0 +1,106 @@
+"""Bring the nodes, queues, owners and sessions of a case into a simulated cluster."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable
+from typing import Any
+
+from scheduler import models
+from scheduler.scenarios import entries, history
+from scheduler.services import actors, nodes
+from scheduler.simulator import world as worlds
+
+
+class Cast:
+    """Who plays, by the names of the case."""
+
+    def __init__(self, case: entries.Case, world: worlds.World) -> None:
+        self.case = case
+        self.world = world
+        self.history = history.History(world)
+        self._placed = 0
+
+    def set_up(self, config: entries.Config, kinds: set[str]) -> None:
+        """Make queues and nodes, and put the rules into force."""
+        self._limits = config
+        self.world.declare(kinds)
+        queues = {queue.id: self._add_queue(queue) for queue in self.case.queues}
+        for queue in self.case.queues:
+            queues[queue.id].preemptible_queues.set([queues[name] for name in queue.preemptible_queues])
+        for node in self.case.nodes:
+            self.world.add_node(node.id, node.cap, labels=dict(node.labels), max_sessions=node.max_sessions)
+            if node.state != "ready":
+                nodes.set_node_state(
+                    actors.SYSTEM, self.world.nodes[node.id], state=node.state, reason="as the case says"
+                )
+        self.world.obey()
+
+    def _add_queue(self, queue: entries.QueueEntry) -> models.Queue:
+        limits = {**queue.limits, **self._limits.queue_limits.get(queue.id, {})}
+        return self.world.add_queue(
+            queue.id,
+            preemptible=queue.preemptible,
+            preemption_mode=queue.mode,
+            preempt_policy=queue.policy,
+            state=queue.state,
+            max_slots=limits,
+            max_concurrent_sessions=queue.max_sessions,
+        )
+
+    def owner(self, name: str) -> models.User:
+        """Return a person of the case."""
+        return self.world.owner(name, self._limits.owner_limits.get(name))
+
+    def submit(self, one: entries.SessionEntry) -> models.Session:
+        """Submit a waiting session, now or at its place in the order of submission."""
+        moment = self.world.time.moment
+        if one.submitted is not None:
+            moment = worlds.BEGIN - worlds.PAST + datetime.timedelta(seconds=one.submitted)
+        with self.world.at(moment):
+            row = self.world.submit(
+                self.owner(one.owner),
+                name=one.id,
+                amounts=one.request,
+                queue=one.queue,
+                type=one.type,
+                node_count=one.node_count,
+                priority=one.priority,
+                job_priority=one.job_priority,
+                is_preemptible=one.preemptible,
+                is_private=one.is_private,
+                is_held=one.is_held,
+                grace_period=one.grace_s,
+                wall_limit=one.walltime_s,
+                required_labels={label: list(values) for label, values in one.requires_any.items()},
+            )
+        self.history.sessions[one.id] = row
+        return row
+
+    def run(self, one: entries.SessionEntry) -> None:
+        """Submit a session in the past, and let it run since its start."""
+        with self.world.at(self._start_of(one)):
+            row = self.submit(one)
+            models.Session.objects.filter(pk=row.pk).update(times_preempted=one.times_preempted)
+            self.world.place(row, one.alloc)
+
+    def take(self, one: entries.SessionEntry) -> bool:
+        """Let a session take slots now, past the scheduler; False when they are kept for somebody else."""
+        row = self.submit(one)
+        return self.world.try_to_place(row, one.alloc)
+
+    def _start_of(self, one: entries.SessionEntry) -> datetime.datetime:
+        """Return when a session started: as it says, else an hour ago, each one second after the one before."""
+        ago = one.started_s_ago
+        if ago is None:
+            ago = entries.STARTED_S_AGO - self._placed
+        self._placed += 1
+        return self.world.time.moment - datetime.timedelta(seconds=ago)
+
+
+def kinds_of(case: entries.Case, sessions: Iterable[entries.SessionEntry]) -> set[str]:
+    """Return every kind of slots that a case names."""
+    amounts: list[Any] = [node.cap for node in case.nodes]
+    for one in sessions:
+        amounts += [one.request, *one.alloc.values()]
+    return {kind for each in amounts for kind in each}

@@ -1,0 +1,105 @@
+"""A case as values: what is the same for every kind of case, with the format's defaults filled in."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler.core import states
+from scheduler.scenarios import located
+
+Amounts = Mapping[str, int]
+#: How long a running session has run when the case does not say.
+STARTED_S_AGO = 3600
+
+
+class Kind(enum.StrEnum):
+    """What an entry is about."""
+
+    SELECT = "select"
+    LIFECYCLE = "lifecycle"
+    CONFIG = "config"
+    EXPLAIN = "explain"
+    SIGNAL = "signal"
+
+
+@dataclasses.dataclass(frozen=True)
+class NodeEntry:
+    """One node of the case."""
+
+    id: str
+    cap: Amounts
+    labels: Mapping[str, str]
+    max_sessions: int | None = None
+    state: str = "ready"
+
+
+@dataclasses.dataclass(frozen=True)
+class QueueEntry:
+    """One queue of the case; ``q1`` is always there."""
+
+    id: str
+    preemptible: bool = False
+    preemptible_queues: tuple[str, ...] = ()
+    mode: str = ""
+    policy: str = ""
+    state: str = "open"
+    limits: Amounts = dataclasses.field(default_factory=dict)
+    max_sessions: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class SessionEntry:
+    """One session: running (it has ``alloc``) or waiting (it has ``request``)."""
+
+    id: str
+    owner: str = "u1"
+    queue: str = "q1"
+    priority: int = 10
+    job_priority: int = 10
+    preemptible: bool = True
+    state: states.SessionState = states.SessionState.PENDING
+    started_s_ago: int | None = None  #: None = not given
+    submitted: int | None = None  #: place in the order of submission
+    request: Amounts = dataclasses.field(default_factory=dict)
+    alloc: Mapping[str, Amounts] = dataclasses.field(default_factory=dict)  #: node -> kind -> amount
+    requires_any: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    node_count: int = 1
+    type: str = "batch"
+    is_private: bool = False
+    is_held: bool = False
+    times_preempted: int = 0
+    grace_s: int | None = None
+    walltime_s: int | None = None
+    run: int = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """The rules of the case, as the fields of a policy version, and limits by owner and queue."""
+
+    rules: Mapping[str, Any]
+    owner_limits: Mapping[str, Amounts] = dataclasses.field(default_factory=dict)
+    queue_limits: Mapping[str, Amounts] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One entry of a file."""
+
+    id: str
+    kind: Kind
+    line: int
+    title: str = ""
+    nodes: tuple[NodeEntry, ...] = ()
+    queues: tuple[QueueEntry, ...] = ()
+    running: tuple[SessionEntry, ...] = ()
+    pending: tuple[SessionEntry, ...] = ()
+    config: Config = dataclasses.field(default_factory=lambda: Config({}))
+    steps: tuple[located.Table, ...] = ()
+    expect: located.Table | None = None
+    alternative: located.Table | None = None
+    beyond: tuple[str, ...] = ()  #: reasons why this version cannot run it; empty = it can
+    fault: str = ""  #: what is wrong with it; empty = it is well formed

@@ -1,0 +1,199 @@
+"""
+Compare the answers of a ``select`` case with what it expects.
+
+An expectation belongs to a rule of choosing; one for another rule than that in force is compared by the case's
+``expect_alternative``, or not at all. Sentences for people are no expectations: they are named as not compared.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from scheduler.core import decisions, entities
+from scheduler.scenarios import answers, entries, errors, fields, located, picture
+
+Verdict = answers.Verdict
+_SENTENCES = ("because", "then", "note", "check")
+_OUTCOMES = [str(outcome) for outcome in answers.Outcome]
+_RULES = ("all", *(str(rule) for rule in answers.Rule if rule))
+_R = decisions.PendReason
+#: What a case may say in plain words, and the headline reasons that say the same.
+_PHRASES: tuple[tuple[str, frozenset[str]], ...] = (
+    (r"no node in the group offers slot [\w.-]+", frozenset({_R.NEVER_FITS})),
+    (r"[\d.]+ [\w.-]+ cannot be freed on any one node", frozenset({_R.NO_RESOURCES})),
+    (r"suspending frees [\w.-]+ but not [\w.-]+", frozenset({_R.NO_RESOURCES})),
+)
+
+
+def judge(case: entries.Case, found: Mapping[str, answers.Answer]) -> answers.Result:
+    """
+    Return the result of a case that ran.
+
+    Raises:
+        BadScenario: what it expects is not well formed.
+    """
+    if case.expect is None:
+        return answers.Result(case.id, Verdict.SKIPPED, "it expects nothing", found)
+    beyond: list[str] = []
+    expected = fields.Fields(case.expect, "expect", line=case.line, beyond=beyond)
+    expected = _for_rule(case, expected, found, beyond)
+    comparison = _Comparison(case)
+    for name, wanted in _per_pending(case, expected):
+        comparison.compare(name, wanted, found)
+    beyond += comparison.beyond
+    if comparison.differences:
+        return answers.Result(case.id, Verdict.FAILED, "; ".join(comparison.differences), found)
+    if beyond:
+        return answers.Result(case.id, Verdict.SKIPPED, "; ".join(beyond), found)
+    why = f"not compared: {', '.join(comparison.sentences)}" if comparison.sentences else ""
+    return answers.Result(case.id, Verdict.PASSED, why, found)
+
+
+def _for_rule(
+    case: entries.Case, expected: fields.Fields, found: Mapping[str, answers.Answer], beyond: list[str]
+) -> fields.Fields:
+    """Return the expectation for the rule that chose the victims, or would have."""
+    in_force = _rule_in_force(case, found)
+    if _is_for(expected, in_force):
+        return expected
+    if case.alternative is not None:
+        other = fields.Fields(case.alternative, "expect_alternative", line=case.line, beyond=beyond)
+        if _is_for(other, in_force):
+            return other
+    named = ", ".join(_rules(expected))
+    raise errors.NotExpressible(f"its answer is for the rule {named}, and the rule in force is {in_force}")
+
+
+def _rule_in_force(case: entries.Case, found: Mapping[str, answers.Answer]) -> answers.Rule:
+    used = [answer.rule for answer in found.values() if answer.rule]
+    if used:
+        return used[0]
+    rules = case.config.rules
+    scope = entities.PreemptionScope(rules["preemption_scope"])
+    axis = entities.Axis.QUEUE if scope is entities.PreemptionScope.QUEUE else entities.Axis.OWNER
+    return answers.rule_in_force(axis, entities.PreemptionOrder(rules["preemption_order"]), "")
+
+
+def _rules(expected: fields.Fields) -> list[str]:
+    value = expected.take("rule", "all")
+    names = [value] if isinstance(value, str) else expected.words("rule") or []
+    unknown = sorted(set(names) - set(_RULES))
+    if unknown:
+        raise expected.fault("rule", f"must be of {', '.join(_RULES)}, not {', '.join(unknown)}")
+    return names
+
+
+def _is_for(expected: fields.Fields, rule: answers.Rule) -> bool:
+    names = _rules(expected)
+    return "all" in names or str(rule) in names or str(answers.Rule.MINIMAL) in names
+
+
+def _per_pending(case: entries.Case, expected: fields.Fields) -> Iterable[tuple[str, fields.Fields]]:
+    if not expected.has("per_pending"):
+        if len(case.pending) != 1:
+            raise expected.fault("per_pending", "is missing: there is more than one pending session")
+        yield case.pending[0].id, expected
+        return
+    table = expected.table("per_pending")
+    names = {one.id for one in case.pending}
+    for name in table.names():
+        if name not in names:
+            raise table.fault(name, "is no pending session of the case")
+        yield name, table.table(name, f"expect of {name}")
+    for key in _SENTENCES:
+        expected.take(key)
+    expected.close()
+
+
+@dataclasses.dataclass
+class _Comparison:
+    """Differences found so far."""
+
+    case: entries.Case
+    differences: list[str] = dataclasses.field(default_factory=list)
+    beyond: list[str] = dataclasses.field(default_factory=list)
+    sentences: list[str] = dataclasses.field(default_factory=list)
+
+    def compare(self, name: str, wanted: fields.Fields, found: Mapping[str, answers.Answer]) -> None:
+        """Compare one session's answer with its table."""
+        answer = found[name]
+        if wanted.take("outcome") is not None:
+            self._same(name, "outcome", wanted.word("outcome", "", _OUTCOMES), str(answer.outcome))
+        if (target := wanted.take("target")) is not None:
+            self._same(name, "target", target, answer.target)
+        self._victims(name, wanted, answer)
+        self._reason(name, wanted, answer)
+        self._freed(name, wanted, answer)
+        wanted.take("rule"), wanted.take("per_pending")
+        self.sentences += [key for key in _SENTENCES if wanted.take(key) is not None]
+        wanted.close()
+
+    def _same(self, name: str, what: str, expected: Any, got: Any) -> None:
+        if expected != got:
+            self.differences.append(f"{name}: {what} is {_shown(got)}, expected {_shown(expected)}")
+
+    def _victims(self, name: str, wanted: fields.Fields, answer: answers.Answer) -> None:
+        names = {one.id for one in self.case.running}
+        victims = wanted.words("victims")
+        if victims is not None:
+            if unknown := sorted(set(victims) - names):
+                raise wanted.fault("victims", f"names {', '.join(unknown)}, which is no running session")
+            self._same(name, "victims", sorted(victims), list(answer.victims))
+        sets = wanted.take("any_of")
+        if sets is not None:
+            acceptable = [sorted(_names(wanted, each)) for each in sets]
+            if list(answer.victims) not in acceptable:
+                self._same(name, "victims", f"one of {acceptable}", list(answer.victims))
+        count = wanted.number("count", least=0)
+        if count is not None:
+            self._same(name, "count of victims", count, len(answer.victims))
+
+    def _reason(self, name: str, wanted: fields.Fields, answer: answers.Answer) -> None:
+        text = wanted.take("reason")
+        if text is None:
+            return
+        reasons = {text} if text in list(_R) else _said_in_words(str(text))
+        if reasons is None:
+            self.sentences.append("reason")
+        elif answer.reason not in reasons:
+            self._same(name, "reason", " or ".join(sorted(reasons)), answer.reason)
+
+    def _freed(self, name: str, wanted: fields.Fields, answer: answers.Answer) -> None:
+        if not wanted.has("freed"):
+            return
+        table = wanted.table("freed")
+        expected = {node: table.amounts(node) for node in table.names()}
+        self._same(name, "freed", expected, _freed(self.case, answer))
+
+
+def _names(wanted: fields.Fields, value: Any) -> list[str]:
+    if not isinstance(value, located.Items):
+        raise wanted.fault("any_of", "must be a list of lists of names")
+    return [str(each) for each in value]
+
+
+def _said_in_words(text: str) -> frozenset[str] | None:
+    return next((reasons for pattern, reasons in _PHRASES if re.fullmatch(pattern, text)), None)
+
+
+def _freed(case: entries.Case, answer: answers.Answer) -> dict[str, dict[str, int]]:
+    """Return what the victims free on each of their nodes."""
+    policy = picture.Picture(case).policy
+    freed: dict[str, dict[str, int]] = {}
+    for one in case.running:
+        if one.id not in answer.victims:
+            continue
+        for node, amounts in one.alloc.items():
+            here = freed.setdefault(node, {})
+            for kind, amount in policy.releases(policy.mode, picture.Vector(amounts)):
+                here[kind] = here.get(kind, 0) + amount
+    return freed
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(str(each) for each in value) or "none"
+    return str(value) or "none"

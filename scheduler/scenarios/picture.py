@@ -1,0 +1,163 @@
+"""The frozen picture of a ``select`` case: a snapshot of the core, with the names of its sessions and nodes."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from scheduler import models
+from scheduler.core import entities, resources, snapshot, states
+from scheduler.scenarios import entries
+from scheduler.selectors import snapshot as snapshots
+
+Vector = resources.ResourceVector
+S = states.SessionState
+SECOND = 1_000_000
+#: The moment of every picture, microseconds since the epoch; cases speak of seconds before it.
+NOW = 1_700_000_000 * SECOND
+_SUBMITTED_S_AGO = 86_400
+#: What a limit on the number of sessions is called among the amounts.
+SESSIONS = "sessions"
+
+
+class Picture:
+    """One case as a snapshot."""
+
+    def __init__(self, case: entries.Case) -> None:
+        self.case = case
+        self.nodes = {node.id: place for place, node in enumerate(case.nodes, 1)}
+        self._queues = {queue.id: place for place, queue in enumerate(case.queues, 1)}
+        self._sessions = [*case.running, *case.pending]
+        self.sessions = {one.id: place for place, one in enumerate(self._sessions, 1)}
+        owners = sorted({one.owner for one in self._sessions})
+        self._owners = {owner: place for place, owner in enumerate(owners, 1)}
+        self.policy = snapshots.policy_value(models.PolicyVersion(version=1, **case.config.rules))
+        self._taken: dict[tuple[int, str], int] = collections.defaultdict(int)
+
+    def snapshot(self) -> snapshot.Snapshot:
+        """Return the picture as the core takes it."""
+        return snapshot.Snapshot(
+            group=self.case.id,
+            now=NOW,
+            policy=self.policy,
+            is_starting=True,
+            nodes=tuple(self._node(node) for node in self.case.nodes),
+            queues=tuple(self._queue(queue) for queue in self.case.queues),
+            owners=tuple(self._owner(name) for name in self._owners),
+            sessions=tuple(self._session(one) for one in self._sessions),
+        )
+
+    def _node(self, node: entries.NodeEntry) -> entities.Node:
+        return entities.Node(
+            id=self.nodes[node.id],
+            name=node.id,
+            capacity=Vector(node.cap),
+            devices={kind: tuple(range(node.cap[kind])) for kind in _indexed(node.cap)},
+            max_sessions=node.max_sessions,
+            labels=node.labels,
+            state=entities.NodeState(node.state),
+        )
+
+    def _queue(self, queue: entries.QueueEntry) -> entities.Queue:
+        limits = {**queue.limits, **self.case.config.queue_limits.get(queue.id, {})}
+        mine = [one for one in self.case.running if one.queue == queue.id]
+        usage = self._usage(mine, limits)
+        if queue.max_sessions is not None:
+            usage = dataclasses.replace(usage, max_sessions=queue.max_sessions)
+        return entities.Queue(
+            id=self._queues[queue.id],
+            name=queue.id,
+            state=entities.QueueState(queue.state),
+            preemptible=queue.preemptible,
+            preemptible_queues=frozenset(self._queues[name] for name in queue.preemptible_queues),
+            preempt_policy=queue.policy or None,
+            preemption_mode=entities.PreemptionMode(queue.mode) if queue.mode else None,
+            usage=usage,
+        )
+
+    def _owner(self, name: str) -> entities.Owner:
+        mine = [one for one in self.case.running if one.owner == name]
+        limits = self.case.config.owner_limits.get(name, {})
+        return entities.Owner(self._owners[name], self._usage(mine, limits))
+
+    def _usage(self, holders: Iterable[entries.SessionEntry], limits: Mapping[str, int]) -> entities.Usage:
+        used: dict[str, int] = collections.defaultdict(int)
+        count = 0
+        for one in holders:
+            count += one.state is not S.SUSPENDED
+            for amounts in self._held(one).values():
+                for kind, amount in amounts:
+                    used[kind] += amount
+        slots = {kind: amount for kind, amount in limits.items() if kind != SESSIONS}
+        most = limits.get(SESSIONS)
+        return entities.Usage(Vector(used), count, slots, None if most is None else most // 1000)
+
+    def _held(self, one: entries.SessionEntry) -> dict[str, Vector]:
+        """Return node -> what a session holds there now: a suspended one what its mode did not free."""
+        held = {node: Vector(amounts) for node, amounts in one.alloc.items()}
+        if one.state is not S.SUSPENDED:
+            return held
+        suspend = entities.PreemptionMode.SUSPEND
+        kept = {node: all_ - self.policy.releases(suspend, all_) for node, all_ in held.items()}
+        return {node: amounts for node, amounts in kept.items() if amounts}
+
+    def _session(self, one: entries.SessionEntry) -> entities.Session:
+        session_id = self.sessions[one.id]
+        place = session_id if one.submitted is None else one.submitted
+        return entities.Session(
+            id=session_id,
+            owner_id=self._owners[one.owner],
+            queue_id=self._queues[one.queue],
+            state=one.state,
+            request=Vector(one.request),
+            submitted_at=NOW - (_SUBMITTED_S_AGO - place) * SECOND,
+            type=entities.SessionType(one.type),
+            node_count=one.node_count,
+            priority=one.priority,
+            job_priority=one.job_priority,
+            is_preemptible=one.preemptible,
+            is_private=one.is_private,
+            is_held=one.is_held,
+            labels={label: frozenset(values) for label, values in one.requires_any.items()},
+            wall_limit_s=one.walltime_s,
+            times_preempted=one.times_preempted,
+            grace_s=one.grace_s,
+            attempt=one.run,
+            **self._running(one),
+        )
+
+    def _running(self, one: entries.SessionEntry) -> dict[str, Any]:
+        if not one.alloc:
+            return {}
+        ago = entries.STARTED_S_AGO if one.started_s_ago is None else one.started_s_ago
+        full = tuple(self._allocation(node, Vector(amounts)) for node, amounts in one.alloc.items())
+        held = full
+        if one.state is S.SUSPENDED:
+            held = tuple(
+                entities.Allocation(self.nodes[n], amounts) for n, amounts in self._held(one).items()
+            )
+        more: dict[str, Any] = {"allocations": held, "epoch": 1}
+        if one.state is S.SUSPENDED:
+            more["resume_slots"] = full
+        if one.state is not S.SCHEDULED:
+            more["started_at"] = NOW - ago * SECOND
+        if one.state in states.BEING_STOPPED:
+            more |= {"stop_mode": self._stop_mode(one), "stop_deadline": NOW + SECOND}
+        return more | {"in_decision": one.state is S.PREEMPTED}
+
+    def _stop_mode(self, one: entries.SessionEntry) -> entities.PreemptionMode | None:
+        return None if one.state is S.TERMINATING else self.policy.mode
+
+    def _allocation(self, node: str, amounts: Vector) -> entities.Allocation:
+        node_id, indices = self.nodes[node], {}
+        for kind in _indexed(amounts.as_dict()):
+            first = self._taken[node_id, kind]
+            self._taken[node_id, kind] += amounts.get(kind)
+            indices[kind] = tuple(range(first, self._taken[node_id, kind]))
+        return entities.Allocation(node_id, amounts, indices)
+
+
+def _indexed(amounts: Mapping[str, int]) -> list[str]:
+    return [kind for kind in amounts if kind == "cuda.device"]
