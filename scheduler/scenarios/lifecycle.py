@@ -20,6 +20,7 @@ from scheduler.scenarios import (
     fields,
     located,
     reading,
+    stages,
     steps,
 )
 from scheduler.selectors import consistency
@@ -122,7 +123,7 @@ def _play_once(case: entries.Case, config: entries.Config, script: _Script) -> _
     with world.World(config.rules).running() as cluster:
         who = cast.Cast(case, cluster)
         who.set_up(config, set(script.kinds))
-        stage = steps.Stage(who)
+        stage = stages.Stage(who)
         for number, step in script.steps:
             _step(stage, step, number)
         assert case.expect is not None
@@ -139,7 +140,7 @@ class _Play:
     remarks: list[str]
 
 
-def _step(stage: steps.Stage, step: fields.Fields, number: int) -> None:
+def _step(stage: stages.Stage, step: fields.Fields, number: int) -> None:
     verb = step.text("do")
     step.take("note")
     try:
