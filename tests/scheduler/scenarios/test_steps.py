@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.scenarios import answers
+from scheduler import models
+from scheduler.scenarios import answers, cast, entries, errors, fields, located, rules, stages
+from scheduler.simulator import world
 from tests.scheduler.scenarios import stories
 
 pytestmark = pytest.mark.django_db
@@ -55,57 +57,12 @@ def test_a_fault_of_a_step_fails_with_its_line(step, why):
     assert why in got.why
 
 
-@pytest.mark.parametrize(
-    ("steps", "expect"),
-    [
-        ("- {do: hold, id: p}\n- {do: tick}\n", "state: {p: PENDING}, pending_reason: {p: held}"),
-        ("- {do: opt_out, id: v}\n- {do: tick}\n", "result: {v: ''}, decisions: {p: 1}"),
-        (
-            "- {do: stopped, id: v}\n- {do: tick}\n",
-            "state: {v: TERMINATED, p: RUNNING}, result: {v: preempted}",
-        ),
-        (
-            "- {do: stopped, id: v}\n- {do: finished, id: p}\n",
-            "state: {p: TERMINATED}, result: {p: success}, decision_1: {outcome: used}",
-        ),
-        ("- {do: stopped, id: v}\n- {do: tick}\n- {do: failed, id: p}\n", "result: {p: failure}"),
-        (
-            "- {do: cancel, id: p}\n- {do: stopped, id: v}\n",
-            "decision_1: {outcome: wasted}, result: {p: cancelled}",
-        ),
-        ("- {do: drain, id: n1}\n- {do: tick}\n", "state: {p: PENDING}"),
-        ("- {do: cancel, id: v}\n", "state: {v: TERMINATED}, result: {v: cancelled}"),
-        ("- {do: agent_restarts, id: n1}\n", "state: {v: PREEMPTED}"),
-        ("- {do: node_reboots, id: n1}\n- {do: tick}\n", "state: {v: PENDING, p: RUNNING}, run_of: {v: 2}"),
-        (
-            "- {do: agent_silent, id: n1}\n- {do: advance_s, seconds: 20}\n- {do: tick}\n",
-            "state: {v: PREEMPTED, p: PENDING}, pending_reason: {p: no-resources}",
-        ),
-        (
-            "- {do: submit, id: q, owner: u2, request: {cpu: 1}}\n- {do: tick}\n",
-            "pending_reason: {q: no-resources}",
-        ),
-    ],
-)
-def test_each_kind_of_step_has_its_effect(steps, expect):
-    got = play(f"{CONTEST}{steps}expect: {{{expect}}}\n")
+def test_a_session_is_named_as_it_is_now():
+    with world.World(rules.DEFAULTS).running() as cluster:
+        stage = stages.Stage(cast.Cast(entries.Case("A", entries.Kind.LIFECYCLE, 1), cluster))
+        stage.history.sessions["v"] = models.Session(pk=1)
 
-    assert got.verdict is answers.Verdict.PASSED, got.why
-
-
-def test_a_dispatch_that_is_not_confirmed_waits_until_its_agent_answers():
-    steps = (
-        "steps:\n- {do: running, id: v, state: SCHEDULED, alloc: {n1: {cpu: 4}}}\n- {do: started, id: v}\n"
-    )
-    got = play(f"{steps}expect: {{after_step_1: {{v: SCHEDULED}}, after_step_2: {{v: RUNNING}}}}\n")
-
-    assert got.verdict is answers.Verdict.PASSED, got.why
-
-
-def test_a_suspend_that_fails_lets_the_session_run_on():
-    steps = f"config: {{mode: suspend}}\n{CONTEST}- {{do: stop_failed, id: v}}\n"
-    got = play(
-        f"{steps}expect: {{state: {{v: RUNNING}}, notice_to_owner_of: {{v: [warned, stop failed]}}}}\n"
-    )
-
-    assert got.verdict is answers.Verdict.PASSED, got.why
+        with pytest.raises(errors.BadScenario, match="line 3: id of step cancel names w, and no step before"):
+            stage.session(fields.Fields(located.parse("\n\nid: w"), "step cancel", line=3, beyond=[]))
+        with pytest.raises(models.Session.DoesNotExist):
+            stage.session(fields.Fields(located.parse("id: v"), "step cancel", line=1, beyond=[]))
