@@ -8,7 +8,8 @@ of at the next look of the reconciler. A broker that is away costs latency only:
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from asgiref.sync import async_to_sync
 from celery import current_app
@@ -41,6 +42,11 @@ def ring(*, last: int, group_ids: list[int], command_ids: list[int]) -> None:
         _guarded("hint", lambda: _hint(last))
 
 
+def ring_rights(user_ids: Sequence[int]) -> None:
+    """Ring for people whose log-in or roles have changed: their sockets look again at what they may see."""
+    _guarded("rights", lambda: _tell({"type": "rights", "users": list(user_ids)}))
+
+
 def _send(command_ids: list[int]) -> None:
     from scheduler.services import commands
 
@@ -52,9 +58,13 @@ def _ask(group_id: int) -> None:
 
 
 def _hint(last: int) -> None:
+    _tell({"type": "hint", "last": last})
+
+
+def _tell(message: dict[str, Any]) -> None:
     layer = get_channel_layer()
     if layer is not None:
-        async_to_sync(layer.group_send)(HINTS, {"type": "hint", "last": last})
+        async_to_sync(layer.group_send)(HINTS, message)
 
 
 def _guarded(name: str, bell: Callable[[], None]) -> None:

@@ -1,5 +1,6 @@
 """
-The live stream: connect, subscribe, replay, relay; rights looked at again on a timer. It writes nothing.
+The live stream: connect, subscribe, replay, relay; rights looked at again when they change, and on a timer. It
+writes nothing.
 
 Frames in: ``subscribe {topic, after}``, ``unsubscribe {topic}``, ``pong``. Frames out: ``events``,
 ``resync``, ``ping``, ``error``. Each frame of a topic carries numbers, so that a client can prove that it
@@ -52,9 +53,10 @@ class StreamConsumer(AsyncWebsocketConsumer):
         self.subscriptions: dict[str, topics.Subscription] = {}
         self.tasks: list[asyncio.Task[None]] = []
         self.missed_pongs = 0
-        self.wake, self.lock = asyncio.Event(), asyncio.Lock()
+        self.wake, self.rights_bell, self.lock = asyncio.Event(), asyncio.Event(), asyncio.Lock()
         if await self._load_rights():
             self.reader = event_reader.reader()
+            self.reader.watch_rights(self.rights_bell, self.rights.user.pk)
             await self.reader.attach(self.wake)
             self.tasks = [self._start(self._relay), self._start(self._ping), self._start(self._recheck)]
 
@@ -64,6 +66,7 @@ class StreamConsumer(AsyncWebsocketConsumer):
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
         if self.tasks:
+            self.reader.forget_rights(self.rights_bell)
             await self.reader.detach(self.wake)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
@@ -130,7 +133,9 @@ class StreamConsumer(AsyncWebsocketConsumer):
 
     async def _recheck(self) -> None:
         while True:
-            await asyncio.sleep(RECHECK_S * settings.TIME_SCALE)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.rights_bell.wait(), RECHECK_S * settings.TIME_SCALE)
+            self.rights_bell.clear()
             if not await self._load_rights():
                 return
             await self._drop_hidden()

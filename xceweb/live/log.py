@@ -14,6 +14,7 @@ import contextlib
 import logging
 import weakref
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
@@ -42,6 +43,7 @@ class LogReader:
         self._entries: collections.deque[event_log.Entry] = collections.deque(maxlen=KEPT)
         self._oldest = 0  # every number above it is in memory
         self._listeners: set[asyncio.Event] = set()
+        self._rights_bells: dict[asyncio.Event, int] = {}
         self._hint = asyncio.Event()
         self._lock = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
@@ -58,6 +60,14 @@ class LogReader:
         self._listeners.discard(wake)
         if not self._listeners:
             await self._stop()
+
+    def watch_rights(self, bell: asyncio.Event, user_id: int) -> None:
+        """Ring this bell whenever the log-in or the roles of a person may have changed."""
+        self._rights_bells[bell] = user_id
+
+    def forget_rights(self, bell: asyncio.Event) -> None:
+        """Ring this bell no more."""
+        self._rights_bells.pop(bell, None)
 
     async def _stop(self) -> None:
         tasks, self._tasks = self._tasks, []
@@ -118,10 +128,17 @@ class LogReader:
         await layer.group_add(bells.HINTS, channel)
         try:
             while True:
-                await layer.receive(channel)
-                self._hint.set()
+                self._take(await layer.receive(channel))
         finally:
             await layer.group_discard(bells.HINTS, channel)
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if message.get("type") != "rights":
+            self._hint.set()
+            return
+        for bell, user_id in self._rights_bells.items():
+            if user_id in message["users"]:
+                bell.set()
 
 
 async def _for_ever(what: str, step: Callable[[], Awaitable[None]]) -> None:

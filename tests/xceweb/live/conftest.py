@@ -47,10 +47,10 @@ Opener = Callable[..., Awaitable[sockets.Socket]]
 
 @pytest.fixture
 async def open_socket() -> AsyncIterator[Opener]:
-    """Return a function that opens a person's socket; all are closed at the end."""
+    """Return a function that opens the socket of a person or of a client; all are closed at the end."""
     opened: list[sockets.Socket] = []
 
-    async def open_(user: models.User | None, *, origin: str = ORIGIN) -> sockets.Socket:
+    async def open_(user: models.User | Client | None, *, origin: str = ORIGIN) -> sockets.Socket:
         cookie = await database_sync_to_async(_cookie)(user) if user else ""
         headers = [(b"origin", origin.encode()), (b"host", b"testserver"), (b"cookie", cookie.encode())]
         socket = sockets.Socket(routing.application, headers)
@@ -63,7 +63,8 @@ async def open_socket() -> AsyncIterator[Opener]:
         await socket.disconnect()
 
 
-def _cookie(user: models.User) -> str:
-    client = Client()
-    client.force_login(user)
+def _cookie(user: models.User | Client) -> str:
+    client = user if isinstance(user, Client) else Client()
+    if isinstance(user, models.User):
+        client.force_login(user)
     return f"{live_settings.SESSION_COOKIE_NAME}={client.cookies[live_settings.SESSION_COOKIE_NAME].value}"
