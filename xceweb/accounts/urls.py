@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from django.contrib.auth import views as django_views
 from django.urls import path
 
 from xceweb.accounts import views
 
 app_name = "accounts"
 urlpatterns = [
-    path(
-        "login/",
-        django_views.LoginView.as_view(template_name="accounts/login.html", redirect_authenticated_user=True),
-        name="login",
-    ),
+    path("login/", views.LoginView.as_view(), name="login"),
     path("logout/", views.LogoutView.as_view(), name="logout"),
 ]
