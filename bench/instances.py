@@ -12,10 +12,8 @@ import random
 from collections.abc import Callable, Sequence
 
 from scheduler.core import entities
-from scheduler.core.preemption import policy
+from scheduler.core.preemption import planning, policy
 
-#: Search steps of one decision, as a round gives them.
-STEPS = 200_000
 Sizes = list[tuple[int, ...]]
 
 
@@ -100,7 +98,7 @@ def _candidates(
 
 def problem(targets: Sequence[policy.Target]) -> policy.Problem:
     """Return the problem of these nodes, with a round's budget of steps."""
-    return policy.Problem(entities.PreemptionOrder.OLDEST, tuple(targets), STEPS)
+    return policy.Problem(entities.PreemptionOrder.OLDEST, tuple(targets), planning.STEPS)
 
 
 def can_be_solved(one: policy.Problem) -> bool:

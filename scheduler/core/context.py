@@ -42,6 +42,7 @@ class Context:
         self._by_room: dict[object, tuple[int, Any]] = {}
         self.without_room: set[object] = set()  #: shapes that fit nowhere, with the ledger's growth then
         self.recorded = 0  #: verdicts written into pends
+        self.search_steps = 0  #: spent on victim sets
         self.starts = 0  #: dispatches of this round, for round_robin
 
     def add_edge(self, winner_id: int, loser_id: int) -> None:

@@ -12,7 +12,7 @@ import enum
 from collections.abc import Mapping
 from typing import Protocol
 
-from scheduler.core import entities, resources
+from scheduler.core import entities, proofs, resources
 
 
 class DecisionOp(enum.IntEnum):
@@ -187,6 +187,7 @@ class Preempt:
     is_fewest_proved: bool
     search_steps: int
     takes_over: int | None = None  #: reservation id of the holder that gives way
+    proof: proofs.Proof | None = None  #: of the number of victims, where the policy gives one
 
     op = DecisionOp.PREEMPT
 

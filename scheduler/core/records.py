@@ -42,8 +42,9 @@ def preempt(
         nodes=views.of_nodes(ctx, session),
         candidates=_candidates_with_set(ctx, plan, stopped),
         is_shadow=is_shadow,
-        is_fewest_proved=plan.is_proved,
+        is_fewest_proved=plan.is_fewest,
         search_steps=plan.steps,
+        proof=plan.proof,
     )
 
 

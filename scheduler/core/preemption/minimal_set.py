@@ -1,21 +1,26 @@
 """
-The exact smallest sufficient set on one node.
+The exact best sufficient sets of one size, on one node or on many at once.
 
-Covering problem: choose the fewest candidates whose amounts reach the need in every dimension; then the least
-summed weight; then the best start times; then the lowest ids. The count is tried from a lower bound upwards.
-For one count candidates with as many dominators as the count are dropped (they cannot be in the best set),
-equal shapes stand side by side and are used as a prefix, and a depth-first search is cut by what the rest can
-still give and must still cost. Steps are counted, never time. Source: DESIGN 5.3; XCE spec AC3.
+Depth first over the candidates in a fixed order, but by blocks: all partial sets of a block are extended by one
+candidate together, and an extension is dropped when the largest amounts that can still follow do not reach the
+need, or when the least weights that must still follow exceed the cap. Blocks are taken in the order of the
+candidates, so that the first set found is the first in that order. Every extension that is looked at counts as
+one step of the budget; never time. Source: DESIGN 5.3; XCE spec AC3.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Iterator
+
+import numpy as np
 
 from scheduler.core import errors
+from scheduler.core.preemption import tables
+
+Array = tables.Array
+#: Extensions that are looked at together: enough that NumPy's calls cost little each, few enough for the cache.
+BLOCK = 4096
 
 
 class BudgetSpent(errors.CoreError):
@@ -31,226 +36,174 @@ class Budget:
         self.steps = steps
         self.used = 0
 
-    def spend(self) -> None:
-        """Count one step; BudgetSpent when none is left."""
-        if self.used >= self.steps:
-            raise BudgetSpent(f"search stopped after {self.steps} steps")
-        self.used += 1
+    def spend(self, steps: int = 1) -> None:
+        """Count steps; BudgetSpent when so many are not left."""
+        if self.used + steps > self.steps:
+            raise BudgetSpent(f"search stopped after {self.used} of {self.steps} steps")
+        self.used += steps
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Item:
-    """One candidate as the search sees it."""
+class Items:
+    """The candidates of some nodes, in the order in which they are tried, filled up to one width."""
 
-    gives: tuple[int, ...]
-    weight: int  #: what the sum of is least; may be negative
-    start: int  #: less is better
-    number: int  #: the session's id
-
-    @property
-    def rank(self) -> tuple[int, int, int]:
-        """Return the order among items that give the same."""
-        return self.weight, self.start, self.number
+    need: Array  #: (nodes, amounts)
+    gives: Array  #: (nodes, width, amounts)
+    weight: Array  #: (nodes, width)
+    sizes: Array  #: (nodes,) candidates that are not filling
+    is_twin: Array | None = None  #: (nodes, width) equal to its neighbour before: taken only after that one
+    group: Array | None = None  #: (nodes, width) a group of which at most ``quota`` may be taken
+    quota: Array | None = None  #: (groups,)
 
 
-Items = Sequence[Item]
+@dataclasses.dataclass(frozen=True, slots=True)
+class Found:
+    """A sufficient set: the node, the places of its candidates in the order of the items, and its weight."""
+
+    node: int
+    places: Array
+    weight: int
 
 
-class Gives(Protocol):
-    """Whatever gives amounts."""
+@dataclasses.dataclass(slots=True)
+class _Rows:
+    """Partial sets."""
 
-    @property
-    def gives(self) -> tuple[int, ...]:
-        """Return the amount given of each dimension."""
-        ...
+    chosen: Array  #: (rows, depth) flat places
+    rest: Array  #: (rows, amounts) still needed
+    weight: Array  #: (rows,)
+    last: Array  #: (rows,) flat place of the last one taken
+    end: Array  #: (rows,) flat place behind the node's last candidate
+
+    def only(self, some: slice | Array) -> _Rows:
+        return _Rows(self.chosen[some], self.rest[some], self.weight[some], self.last[some], self.end[some])
 
 
-def least_count(need: Sequence[int], items: Sequence[Gives]) -> int | None:
+class Search:
+    """All sufficient sets of ``count`` candidates within a cap of summed weight."""
+
+    def __init__(self, items: Items, count: int, budget: Budget) -> None:
+        self.items, self.count, self.budget = items, count, budget
+        self.cap: int | None = None
+        nodes, width = items.weight.shape
+        self._width = width
+        self._gives = items.gives.reshape(nodes * width, -1)
+        self._weight = items.weight.reshape(-1)
+        self._twin = None if items.is_twin is None else items.is_twin.reshape(-1)
+        self._group = None if items.group is None else items.group.reshape(-1)
+        self._tops = [one.reshape(nodes * width, -1) for one in _after(items.gives, count)]
+        self._cheap = [-one.reshape(-1) for one in _after(-items.weight[:, :, None], count)]
+
+    def first(self, cap: int | None = None) -> Found | None:
+        """Return the first set in the order of the items, or None."""
+        self.cap = cap
+        for leaves in self._leaves():
+            return self._found(leaves, 0)
+        return None
+
+    def lower(self, cap: int | None = None) -> Iterator[Found]:
+        """Yield sets of less and less weight, each at most ``cap``; the last one's is least."""
+        self.cap = cap
+        for leaves in self._leaves():
+            found = self._found(leaves, int(leaves.weight.argmin()))
+            self.cap = found.weight - 1
+            yield found
+
+    def _found(self, leaves: _Rows, row: int) -> Found:
+        chosen = leaves.chosen[row]
+        return Found(int(chosen[0]) // self._width, chosen % self._width, int(leaves.weight[row]))
+
+    def _leaves(self) -> Iterator[_Rows]:
+        """Yield sufficient sets, block by block, each within the cap as it is then."""
+        stack = [self._roots()]
+        while stack:
+            rows = stack.pop()
+            now, later = self._split(rows)
+            if later is not None:
+                stack.append(later)
+            children = self._extend(now)
+            if not len(children.last):
+                continue
+            if children.chosen.shape[1] == self.count:
+                yield children
+            else:
+                stack.append(children)
+
+    def _roots(self) -> _Rows:
+        nodes, width = self.items.weight.shape
+        base = np.arange(nodes) * width
+        none = np.zeros((nodes, 0), dtype=np.int64)
+        weight = np.zeros(nodes, dtype=self._weight.dtype)
+        return _Rows(none, self.items.need, weight, base - 1, base + self.items.sizes)
+
+    def _split(self, rows: _Rows) -> tuple[_Rows, _Rows | None]:
+        """Return as many rows as make one block, and the others."""
+        totals = np.cumsum(self._open(rows))
+        fit = max(1, int(np.searchsorted(totals, BLOCK, side="right")))
+        if fit >= len(totals):
+            return rows, None
+        return rows.only(slice(fit)), rows.only(slice(fit, None))
+
+    def _open(self, rows: _Rows) -> Array:
+        """Return how many candidates each row can be extended by, enough behind them for the rest."""
+        missing = self.count - rows.chosen.shape[1]
+        opened: Array = np.maximum(rows.end - missing - rows.last, 0)
+        return opened
+
+    def _extend(self, rows: _Rows) -> _Rows:
+        opened = self._open(rows)
+        total = int(opened.sum())
+        self.budget.spend(total)
+        row = np.repeat(np.arange(len(opened)), opened)
+        before = np.cumsum(opened) - opened
+        place = np.arange(total) - np.repeat(before - rows.last - 1, opened)
+        missing = self.count - rows.chosen.shape[1] - 1
+        weight = rows.weight[row] + self._weight[place]
+        is_open = self._may_take(rows, row, place)
+        if self.cap is not None:
+            is_open &= weight + self._cheap[missing][place] <= self.cap
+        kept = np.flatnonzero(is_open)
+        row, place, weight = row[kept], place[kept], weight[kept]
+        rest = rows.rest[row] - self._gives[place]
+        is_open = (rest <= self._tops[missing][place]).all(axis=1)
+        row, place = row[is_open], place[is_open]
+        chosen = np.concatenate((rows.chosen[row], place[:, None]), axis=1)
+        return _Rows(chosen, rest[is_open], weight[is_open], place, rows.end[row])
+
+    def _may_take(self, rows: _Rows, row: Array, place: Array) -> Array:
+        is_open = np.ones(len(row), dtype=bool)
+        if self._twin is not None:
+            is_open &= ~self._twin[place] | (rows.last[row] == place - 1)
+        if self._group is not None and self.items.quota is not None:
+            own = self._group[place]
+            taken = (self._group[rows.chosen[row]] == own[:, None]).sum(axis=1)
+            is_open &= taken < self.items.quota[own]
+        return is_open
+
+
+def _after(amounts: Array, count: int) -> list[Array]:
     """
-    Return a lower bound of the number of items that reach the need; None when all together do not.
+    Return, for c = 0 .. count - 1, the sum of the c largest amounts behind each place of its node.
 
-    Cost: O(dimensions x n log n).
-    """
-    bound = 0
-    for place, amount in enumerate(need):
-        total = count = 0
-        for given in sorted((item.gives[place] for item in items), reverse=True):
-            if total >= amount:
-                break
-            total += given
-            count += 1
-        if total < amount:
-            return None
-        bound = max(bound, count)
-    return bound
-
-
-def undominated(items: Items, count: int) -> list[Item]:
-    """
-    Leave out every item that has at least ``count`` dominators.
-
-    A dominator gives at least as much everywhere and comes before in ``rank``. In a set of ``count`` items
-    that holds a dropped one, some dominator is not used; exchanging the two makes the set better, so it was
-    not the best.
-
-    Cost: O(n^2 x dimensions).
-    """
-    ranked = sorted(items, key=lambda item: item.rank)
-    kept: list[Item] = []
-    for item in ranked:
-        above = (other for other in kept if _gives_as_much(other, item))
-        if sum(1 for _ in itertools.islice(above, count)) < count:
-            kept.append(item)
-    return kept
-
-
-def _gives_as_much(one: Item, other: Item) -> bool:
-    return all(a >= b for a, b in zip(one.gives, other.gives, strict=True))
-
-
-def smallest(
-    need: Sequence[int], items: Items, count: int, cap: int | None, budget: Budget
-) -> list[Item] | None:
-    """
-    Return the best set of exactly ``count`` items, or None.
+    The running maximum displaces what it passes; the displaced values' running maximum is the second largest, and so
+    on.
 
     Args:
-        need: amounts to reach, each >= 1.
-        items: candidates; every smaller count is known not to suffice.
-        count: size of the set, >= 1.
-        cap: only sets whose summed weight is at most this; None = any.
-        budget: steps to spend.
-
-    Raises:
-        BudgetSpent: nothing is known about this count.
+        amounts: (nodes, width, kinds).
     """
-    kept = undominated(items, count)
-    weight = _least_weight(need, kept, count, cap, budget)
-    if weight is None:
-        return None
-    by_start = sorted(kept, key=lambda item: (item.start, item.number))
-    found = _Search(need, by_start, budget, weight).first(count)
-    if found is None or len({item.start for item in kept}) == len(kept):
-        return found
-    return _lowest_numbers(need, kept, found, weight, budget)
-
-
-def _least_weight(
-    need: Sequence[int], items: Items, count: int, cap: int | None, budget: Budget
-) -> int | None:
-    order = sorted(items, key=lambda item: (-_reach(item, need), item.gives, *item.rank))
-
-    def may_add(chosen: Items, place: int) -> bool:
-        """Use items of equal shape as a prefix: the second only after the first."""
-        before, item = order[place - 1], order[place]
-        is_twin = place > 0 and before.gives == item.gives and before.weight == item.weight
-        return not is_twin or (bool(chosen) and chosen[-1] is before)
-
-    search = _Search(need, order, budget, cap, may_add)
-    weight: int | None = None
-    while (found := search.first(count)) is not None:
-        weight = sum(item.weight for item in found)
-        search.cap = weight - 1
-    return weight
-
-
-def _lowest_numbers(
-    need: Sequence[int], items: Items, found: Items, weight: int, budget: Budget
-) -> list[Item] | None:
-    """Among the sets of this weight and these start times, return the one with the lowest ids."""
-    starts = [item.start for item in found]
-    wanted = [item for item in items if item.start in starts]
-    wanted.sort(key=lambda item: item.number)
-
-    def may_add(chosen: Items, place: int) -> bool:
-        start = wanted[place].start
-        return sum(c.start == start for c in chosen) < starts.count(start)
-
-    return _Search(need, wanted, budget, weight, may_add).first(len(found))
-
-
-def _reach(item: Item, need: Sequence[int]) -> int:
-    return sum(given * 1_000_000 // amount for given, amount in zip(item.gives, need, strict=True))
-
-
-class _Search:
-    """Depth first over items in a fixed order: the first set of a size, within the weight cap."""
-
-    def __init__(
-        self,
-        need: Sequence[int],
-        items: Items,
-        budget: Budget,
-        cap: int | None,
-        may_add: Callable[[Items, int], bool] | None = None,
-    ) -> None:
-        self.need, self.items, self.budget, self.cap = tuple(need), items, budget, cap
-        self.may_add = may_add
-        self._tops: list[list[tuple[int, ...]]] = []
-        self._cheap: list[list[int]] = []
-
-    def first(self, count: int) -> list[Item] | None:
-        """Return the first set of ``count`` items in the order of the items, or None."""
-        if count > len(self.items):
-            return None
-        if not self._tops or len(self._tops[0]) <= count:
-            self._tabulate(count)
-        chosen: list[Item] = []
-        return chosen if self._descend(0, count, self.need, 0, chosen) else None
-
-    def _tabulate(self, count: int) -> None:
-        """
-        Sum, for every suffix and c <= count, the c largest amounts per dimension and the c least weights.
-        """
-        size = len(self.need)
-        largest: list[list[int]] = [[] for _ in range(size)]
-        least: list[int] = []
-        tops: list[list[tuple[int, ...]]] = []
-        cheap: list[list[int]] = []
-        for item in reversed(self.items):
-            for place in range(size):
-                _insert(largest[place], -item.gives[place], count)
-            _insert(least, item.weight, count)
-            sums = [_running(values, count) for values in largest]
-            tops.append([tuple(-sums[d][c] for d in range(size)) for c in range(count + 1)])
-            cheap.append(_running(least, count))
-        self._tops, self._cheap = tops[::-1], cheap[::-1]
-
-    def _descend(
-        self, start: int, count: int, rest: tuple[int, ...], weight: int, chosen: list[Item]
-    ) -> bool:
-        if count == 0:
-            return all(amount <= 0 for amount in rest) and (self.cap is None or weight <= self.cap)
-        items, cap = self.items, self.cap
-        for place in range(start, len(items) - count + 1):
-            if cap is not None and weight + self._cheap[place][count] > cap:
-                return False
-            if any(r > top for r, top in zip(rest, self._tops[place][count], strict=True)):
-                return False
-            if self.may_add is not None and not self.may_add(chosen, place):
-                continue
-            item = items[place]
-            self.budget.spend()
-            chosen.append(item)
-            left = tuple([r - g for r, g in zip(rest, item.gives, strict=True)])
-            if self._descend(place + 1, count - 1, left, weight + item.weight, chosen):
-                return True
-            chosen.pop()
-        return False
-
-
-def _insert(values: list[int], value: int, most: int) -> None:
-    """Keep the ``most`` least values, sorted."""
-    place = len(values)
-    while place and values[place - 1] > value:
-        place -= 1
-    values.insert(place, value)
-    del values[most:]
-
-
-def _running(values: list[int], count: int) -> list[int]:
-    """Return the sums of the first 0, 1, ... count values; the last is repeated where there are fewer."""
-    sums = [0]
-    for place in range(count):
-        sums.append(sums[-1] + (values[place] if place < len(values) else 0))
+    none = np.zeros_like(amounts)
+    sums, stream = [none], amounts[:, ::-1]
+    lowest = np.minimum(stream.min(axis=1, keepdims=True, initial=0), 0) - 1
+    for _ in range(count - 1):
+        top = np.maximum.accumulate(stream, axis=1)
+        before = np.concatenate((np.broadcast_to(lowest, top[:, :1].shape), top[:, :-1]), axis=1)
+        sums.append(sums[-1] + _behind(top))
+        stream = np.minimum(stream, before)
     return sums
+
+
+def _behind(top: Array) -> Array:
+    """Turn values of reversed places up to and with each into values of what stands behind it."""
+    shifted = np.zeros_like(top)
+    shifted[:, 1:] = top[:, :-1]
+    return shifted[:, ::-1]

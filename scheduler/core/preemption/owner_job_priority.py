@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Callable
 
 from scheduler.core import entities
-from scheduler.core.preemption import greedy, least_share, lowest_priority_first, orders, policy
+from scheduler.core.preemption import fewest, greedy, least_share, orders, policy, tables
 
 NAME = "owner_job_priority"
 _ORDER = entities.PreemptionOrder
@@ -76,12 +76,9 @@ def _fewest(problem: policy.Problem) -> policy.Answer | None:
     """
     Take the fewest, then the lowest sum; shares elsewhere do not count, and placement goes before the name.
     """
-    flat = [
-        dataclasses.replace(t, candidates=tuple(dataclasses.replace(c, share=0) for c in t.candidates))
-        for t in problem.targets
-    ]
-    ranked = [dataclasses.replace(t, name=f"{t.rank:09d} {t.name}") for t in flat]
-    return lowest_priority_first.select_victims(dataclasses.replace(problem, targets=tuple(ranked)))
+    table = tables.of(problem.targets)
+    line = [(head.rank, head.name) for head in table.heads]
+    return fewest.select(table, problem, table.columns.value, line)
 
 
 _BY_ORDER: dict[entities.PreemptionOrder, Callable[[policy.Problem], policy.Answer | None]] = {

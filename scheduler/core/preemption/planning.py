@@ -18,14 +18,17 @@ from scheduler.core import (
     ledger,
     limits,
     placement,
+    proofs,
     resources,
     rooms,
     shortages,
 )
 from scheduler.core.preemption import policy, problems, shipped
 
-#: Search steps of one decision. Source: PERFORMANCE 5 (about 0.3 s at the worst).
-STEPS = 200_000
+#: Search steps of one decision, and of all decisions of one round: what is left of the round's goes into each
+#: decision. Ten million take about a second on one core of 2.5 GHz. Source: PERFORMANCE 5.
+STEPS = 3_000_000
+ROUND_STEPS = 10_000_000
 _SCOPES = {
     entities.PreemptionScope.OWNER: (entities.Axis.OWNER,),
     entities.PreemptionScope.QUEUE: (entities.Axis.QUEUE,),
@@ -41,8 +44,9 @@ class Plan:
     victims: tuple[entities.Session, ...] = ()
     judged: tuple[problems.Judged, ...] = ()  #: one per axis tried
     policy_name: str = ""
-    is_proved: bool = False
+    is_fewest: bool = False  #: proved: no fewer would do
     steps: int = 0
+    proof: proofs.Proof | None = None
     failure: str = ""  #: why the policy's answer could not be used
 
     @property
@@ -147,23 +151,20 @@ def _choose(
     name, chooser = _policy_for(ctx, session, judged.axis, policies)
     if chooser is None or not judged.targets:
         return None
-    answer = _ask(name, chooser, _problem(ctx, judged))
+    problem = _problem(ctx, judged)
+    answer = _ask(name, chooser, problem)
     if answer is None:
         return None
+    ctx.search_steps += max(0, min(answer.steps, problem.steps))
     victims = verified(ctx, session, judged, answer)
-    return Plan(
-        make_reserve(ctx, session, answer.node_id, victims),
-        victims,
-        (),
-        name,
-        answer.is_proved,
-        answer.steps,
-    )
+    reserve = make_reserve(ctx, session, answer.node_id, victims)
+    return Plan(reserve, victims, (), name, answer.is_fewest, answer.steps, answer.proof)
 
 
 def _problem(ctx: context.Context, judged: problems.Judged) -> policy.Problem:
     scale = 1 + sum(c.share for target in judged.targets for c in target.candidates)
-    return policy.Problem(ctx.policy.order, judged.targets, STEPS, scale)
+    steps = max(0, min(STEPS, ROUND_STEPS - ctx.search_steps))
+    return policy.Problem(ctx.policy.order, judged.targets, steps, scale)
 
 
 def _policy_for(

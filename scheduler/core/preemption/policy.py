@@ -10,10 +10,10 @@ it cannot break a guard; the planner checks its answer again all the same. Sourc
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from scheduler.core import entities, errors
+from scheduler.core import entities, errors, proofs
 
 
 class PolicyFailed(errors.CoreError):
@@ -49,7 +49,7 @@ class Problem:
     """For one preemptor: every node that its legal candidates could make free."""
 
     order: entities.PreemptionOrder
-    targets: tuple[Target, ...]  #: by node name
+    targets: Sequence[Target]  #: by node name; the shipped policies read a ``tables.Table`` as columns
     steps: int  #: search steps that may be spent
     #: above the ``share`` of any set, so that ``value * scale + share`` compares both in order
     scale: int = 1
@@ -63,6 +63,12 @@ class Answer:
     victim_ids: tuple[int, ...]
     is_proved: bool = False  #: nothing better exists under the policy's own rule
     steps: int = 0
+    proof: proofs.Proof | None = None  #: of the number of victims
+
+    @property
+    def is_fewest(self) -> bool:
+        """Say whether it is proved that no fewer victims would do, or else that the policy's rule was followed."""
+        return self.is_proved if self.proof is None else self.proof.fewest == len(self.victim_ids)
 
 
 class PreemptPolicy(Protocol):

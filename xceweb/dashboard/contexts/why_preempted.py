@@ -169,9 +169,25 @@ def _why_these(decision: models.Decision, others: dict[int, explanations.Other])
     text = f"The scheduler {looked} and stopped **{number}**."
     if decision.axis == "owner":
         return f"{text} Among one's own sessions the lowest job priority goes first, and nobody who is not needed."
-    if record["is_fewest_proved"]:
-        return f"{text} No smaller number would have been enough; among equals the lowest sum of priorities goes."
-    return f"{text} It found no smaller set within its budget of steps (**fewest not proved**)."
+    return f"{text} {_proved(record)}"
+
+
+def _proved(record: dict[str, Any]) -> str:
+    """Say what is proved of the number of victims; records of before the proof have none."""
+    proof = record.get("proof")
+    if not record["is_fewest_proved"]:
+        return "It found no smaller set within its budget of steps (**fewest not proved**)."
+    text = f"No smaller number would have been enough{_ruled_out(proof)};"
+    if proof is None or proof["is_best"]:
+        return f"{text} among equals the lowest sum of priorities goes."
+    return f"{text} that no equal number has a lower sum of priorities was not proved within its budget of steps."
+
+
+def _ruled_out(proof: dict[str, Any] | None) -> str:
+    if proof is None or proof["fewest"] < 2:
+        return ""
+    by_bound, by_search = proof["sets_by_bound"], proof["sets_by_search"]
+    return f" (**{by_bound + by_search:,}** smaller sets ruled out, {by_bound:,} of them by a bound)"
 
 
 def _who(other: explanations.Other | None, decision: models.Decision) -> dict[str, Any]:

@@ -1,93 +1,115 @@
-"""The exact smallest sufficient set on one node, against all subsets."""
+"""The best sets of one size, on one node or many, against all subsets."""
 
 from __future__ import annotations
 
 import itertools
 import random
 
+import numpy as np
 import pytest
 
 from scheduler.core.preemption import minimal_set
-from scheduler.core.preemption.minimal_set import Item
 
 
-def _items(seed, size=9, kinds=2):
+def _nodes(seed, *, nodes=2, size=7, kinds=2):
     chance = random.Random(seed)
-    need = tuple(chance.randint(4, 12) for _ in range(kinds))
-    items = [
-        Item(
-            tuple(min(n, chance.randint(0, 5)) for n in need),
-            chance.randint(-2, 3),
-            chance.randint(0, 3),
-            number,
-        )
-        for number in range(size)
+    need = [[chance.randint(3, 9) for _ in range(kinds)] for _ in range(nodes)]
+    gives = [[[chance.randint(0, 5) for _ in range(kinds)] for _ in range(size)] for _ in range(nodes)]
+    weight = [[chance.randint(-2, 3) for _ in range(size)] for _ in range(nodes)]
+    return _items(need, gives, weight)
+
+
+def _items(need, gives, weight, **more):
+    sizes = np.array([len(own) for own in weight])
+    return minimal_set.Items(np.array(need), np.array(gives), np.array(weight), sizes, **more)
+
+
+def _sets(items, count):
+    """Every sufficient set of a size, in the order of nodes and items: (node, places, weight)."""
+    return [
+        (node, places, int(items.weight[node, list(places)].sum()))
+        for node in range(len(items.need))
+        for places in itertools.combinations(range(int(items.sizes[node])), count)
+        if (items.gives[node, list(places)].sum(axis=0) >= items.need[node]).all()
     ]
-    return need, items
 
 
-def _reaches(need, items):
-    return all(sum(item.gives[place] for item in items) >= amount for place, amount in enumerate(need))
+def _search(items, count, steps=1_000_000):
+    return minimal_set.Search(items, count, minimal_set.Budget(steps))
 
 
-def _best(need, items):
-    for count in range(1, len(items) + 1):
-        found = [some for some in itertools.combinations(items, count) if _reaches(need, some)]
-        if found:
-            return min(found, key=_key)
-    return None
+def _plain(found):
+    return None if found is None else (found.node, tuple(found.places.tolist()), found.weight)
 
 
-def _key(items):
-    starts = sorted(item.start for item in items)
-    return sum(item.weight for item in items), starts, sorted(item.number for item in items)
+@pytest.mark.parametrize("block", [4, 4096])
+@pytest.mark.parametrize("seed", range(60))
+def test_the_first_set_within_the_cap_is_found(seed, block, monkeypatch):
+    monkeypatch.setattr(minimal_set, "BLOCK", block)
+    items, count = _nodes(seed, kinds=1 + seed % 3), 1 + seed % 4
+
+    for cap in (None, 0, -2):
+        wanted = [one for one in _sets(items, count) if cap is None or one[2] <= cap]
+        assert _plain(_search(items, count).first(cap)) == next(iter(wanted), None)
 
 
-@pytest.mark.parametrize("seed", range(150))
-def test_p11_the_best_set_of_the_least_count_is_found(seed):
-    need, items = _items(seed, kinds=1 + seed % 3)
-    best = _best(need, items)
-    bound = minimal_set.least_count(need, items)
+@pytest.mark.parametrize("block", [4, 4096])
+@pytest.mark.parametrize("seed", range(60))
+def test_p11_the_last_of_the_lower_sets_weighs_least(seed, block, monkeypatch):
+    monkeypatch.setattr(minimal_set, "BLOCK", block)
+    items, count = _nodes(seed), 2 + seed % 3
 
-    if best is None:
-        assert not _reaches(need, items)
-        return
-    assert bound <= len(best)
-    budget = minimal_set.Budget(1_000_000)
-    smaller = [minimal_set.smallest(need, items, count, None, budget) for count in range(bound, len(best))]
-    found = minimal_set.smallest(need, items, len(best), None, budget)
+    found = [one.weight for one in _search(items, count).lower()]
 
-    assert smaller == [None] * len(smaller)
-    assert sorted(item.number for item in found) == sorted(item.number for item in best)
+    assert found == sorted(set(found), reverse=True)
+    assert found[-1:] == sorted(weight for _, _, weight in _sets(items, count))[:1]
 
 
-def test_a_bound_is_none_when_all_together_do_not_reach():
-    assert minimal_set.least_count((5,), [Item((2,), 0, 0, 1), Item((2,), 0, 0, 2)]) is None
-    assert minimal_set.least_count((3,), [Item((2,), 0, 0, 1), Item((2,), 0, 0, 2)]) == 2
+def test_filling_is_never_taken():
+    items = minimal_set.Items(
+        np.array([[2]]), np.array([[[1], [1], [5]]]), np.array([[1, 1, 1]]), np.array([2])
+    )
+
+    assert _plain(_search(items, 1).first()) is None
+    assert _plain(_search(items, 2).first()) == (0, (0, 1), 2)
 
 
-def test_an_item_with_as_many_dominators_as_the_count_is_left_out():
-    items = [Item((3, 3), 1, 0, 1), Item((2, 3), 1, 0, 2), Item((2, 2), 2, 0, 3), Item((9, 0), 9, 9, 4)]
+def test_a_twin_is_taken_only_after_its_neighbour():
+    gives, weight = [[[1], [1], [1]]], [[1, 1, 1]]
+    free, merged = (
+        _items([[2]], gives, weight),
+        _items([[2]], gives, weight, is_twin=np.array([[False, True, True]])),
+    )
+    impossible = [_items([[4]], gives, weight, is_twin=one.is_twin) for one in (free, merged)]
 
-    assert [item.number for item in minimal_set.undominated(items, 1)] == [1, 4]
-    assert [item.number for item in minimal_set.undominated(items, 2)] == [1, 2, 4]
-
-
-def test_a_cap_keeps_dearer_sets_out():
-    items = [Item((2,), 5, 0, 1), Item((2,), 4, 0, 2)]
-
-    assert minimal_set.smallest((2,), items, 1, 3, minimal_set.Budget(100)) is None
-    assert [item.number for item in minimal_set.smallest((2,), items, 1, 4, minimal_set.Budget(100))] == [2]
-
-
-def test_a_set_larger_than_the_candidates_does_not_exist():
-    assert minimal_set.smallest((2,), [Item((1,), 0, 0, 1)], 2, None, minimal_set.Budget(9)) is None
+    assert [_plain(_search(one, 2).first()) for one in (free, merged)] == [(0, (0, 1), 2)] * 2
+    assert [len(next(iter(_search(one, 2)._leaves())).last) for one in (free, merged)] == [3, 1]
+    assert [_plain(_search(one, 3).first()) for one in impossible] == [None, None]
 
 
-def test_the_budget_counts_steps_and_says_when_it_is_spent():
-    budget = minimal_set.Budget(1)
-    budget.spend()
+def test_of_a_group_no_more_than_its_quota_is_taken():
+    group, quota = np.array([[0, 0, 1]]), np.array([1, 1])
+    items = _items([[2]], [[[1], [1], [1]]], [[0, 0, 0]], group=group, quota=quota)
 
-    with pytest.raises(minimal_set.BudgetSpent, match="1 steps"):
-        budget.spend()
-    assert budget.used == 1
+    assert _plain(_search(items, 2).first()) == (0, (0, 2), 0)
+
+
+def test_amounts_beyond_64_bits_are_added_exactly():
+    large = 1 << 62
+    gives = np.array([[[large], [large], [large]]], dtype=object)
+    items = minimal_set.Items(
+        np.array([[3 * large]], dtype=object), gives, np.array([[1, 2, 3]]), np.array([3])
+    )
+
+    assert _plain(_search(items, 2).first()) is None
+    assert _plain(_search(items, 3).first()) == (0, (0, 1, 2), 6)
+
+
+def test_the_budget_counts_every_extension_and_says_when_it_is_spent():
+    items = _items([[2, 2]], [[[2, 0], [0, 2], [1, 1]]], [[1, 1, 1]])
+    budget = minimal_set.Budget(3)
+    search = minimal_set.Search(items, 2, budget)
+
+    with pytest.raises(minimal_set.BudgetSpent, match="after 2 of 3 steps"):
+        search.first()
+    assert budget.used == 2

@@ -135,7 +135,25 @@ def test_a_search_that_ran_out_of_steps_says_so(monkeypatch):
     found = factories.decide(_view(), policies={"odd": shipped.FOR_QUEUES[shipped.DEFAULT]})
 
     stop = factories.preemptions(found)[9]
-    assert (stop.n_victims, stop.is_fewest_proved) == (1, False)
+    assert (stop.n_victims, stop.is_fewest_proved, stop.proof.is_best) == (1, True, False)
+
+
+def test_what_is_left_of_the_rounds_steps_goes_into_each_decision(monkeypatch):
+    monkeypatch.setattr(planning, "ROUND_STEPS", 7)
+    given = []
+
+    def choose(problem):
+        given.append(problem.steps)
+        answer = shipped.FOR_QUEUES[shipped.DEFAULT](problem)
+        return None if answer is None else dataclasses.replace(answer, steps=5)
+
+    sessions = [
+        dataclasses.replace(s, id=s.id + 100 * i) for i in range(2) for s in _view().sessions if s.id == 9
+    ]
+    view = dataclasses.replace(_view(), sessions=(*(s for s in _view().sessions if s.id != 9), *sessions))
+    factories.decide(view, policies={"odd": choose})
+
+    assert given == [7, 2]
 
 
 def test_looking_whether_a_set_suffices_leaves_the_round_as_it_was():

@@ -1,0 +1,102 @@
+"""Bounds are true of every set, however they are rounded."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from scheduler.core.preemption import bounds, greedy, tables
+from tests.scheduler.core.preemption import problems_of
+from tests.scheduler.core.preemption.problems_of import a_candidate, a_target
+
+
+def _field(*targets):
+    (one,) = bounds.fields(tables.of(targets))
+    return one
+
+
+def _sufficient(target):
+    return [
+        victims
+        for size in range(1, len(target.candidates) + 1)
+        for victims in itertools.combinations(target.candidates, size)
+        if greedy.suffices(target.need, victims)
+    ]
+
+
+@pytest.mark.parametrize("scale", [1, 1 << 35, 1 << 61], ids=["small", "bytes", "beyond 64 bits"])
+@pytest.mark.parametrize("seed", range(25))
+def test_no_set_is_smaller_than_the_bound_or_uses_who_is_not_usable(seed, scale):
+    targets = [
+        _times(target, scale) for target in problems_of.at_random(seed, size=6, kinds=1 + seed % 4).targets
+    ]
+    field = bounds.with_pairs(_field(*targets))
+    single, together = bounds.counts(field)
+
+    for row, target in enumerate(targets):
+        sets = _sufficient(target)
+        least = min((len(one) for one in sets), default=bounds.NEVER)
+        assert single[row] <= together[row] <= least
+        for count in range(1, 5):
+            used = {c.session_id for one in sets if len(one) == count for c in one}
+            usable = bounds.usable(field, count)[row, : len(target.candidates)].tolist()
+            assert used <= {c.session_id for c, may in zip(target.candidates, usable, strict=True) if may}
+
+
+def _times(target, scale):
+    candidates = [a_candidate(c.session_id, tuple(g * scale for g in c.gives)) for c in target.candidates]
+    return a_target(tuple(n * scale for n in target.need), candidates, node_id=target.node_id)
+
+
+def test_pairs_bound_what_single_amounts_do_not():
+    field = _field(a_target((4, 4, 4), [a_candidate(i, (2, 1, 4) if i % 2 else (1, 2, 4)) for i in range(6)]))
+
+    assert [bound.tolist() for bound in bounds.counts(field)] == [[2], [2]]
+    assert [bound.tolist() for bound in bounds.counts(bounds.with_pairs(field))] == [[2], [3]]
+
+
+def test_what_all_together_do_not_reach_has_no_bound():
+    field = _field(a_target(9, [a_candidate(1, 4), a_candidate(2, 4)]))
+
+    assert bounds.counts(field)[1].tolist() == [bounds.NEVER]
+
+
+def test_nodes_of_very_different_sizes_stand_in_different_fields():
+    few = a_target(1, [a_candidate(i, 1) for i in range(3)], node_id=1)
+    many = a_target(1, [a_candidate(i, 1) for i in range(9)], node_id=2)
+
+    found = list(bounds.fields(tables.of((many, few))))
+
+    assert [(field.places.tolist(), field.index.shape) for field in found] == [([1], (1, 3)), ([0], (1, 9))]
+
+
+def test_masked_candidates_give_nothing():
+    field = _field(a_target(3, [a_candidate(1, 2), a_candidate(2, 1)]))
+
+    masked = bounds.masked(field, np.array([[True, False]]))
+
+    assert (field.tops.tolist(), masked.tops.tolist()) == ([[[2, 3]]], [[[2, 2]]])
+
+
+def test_the_least_weights_are_summed_where_there_are_enough():
+    weights, is_usable = (
+        np.array([[5, 1, 2], [5, 1, 2]]),
+        np.array([[True, True, True], [True, False, False]]),
+    )
+
+    assert bounds.least_sums(weights, is_usable, 2, 99).tolist() == [3, 99]
+    assert bounds.least_sums(weights, is_usable, 4, 99).tolist() == [99, 99]
+
+
+def test_a_pile_takes_what_covers_most_and_ends_where_it_suffices_first():
+    hard = a_target((4, 4), [a_candidate(i, (1, 1)) for i in range(4)], node_id=1)
+    easy = a_target(
+        (4, 4), [a_candidate(1, (2, 0)), a_candidate(2, (4, 1)), a_candidate(3, (0, 3))], node_id=2
+    )
+
+    rows, chosen = bounds.piles(_field(hard, easy), 3)
+
+    assert (rows.tolist(), chosen.tolist()) == ([1], [[1, 2]])
+    assert bounds.piles(_field(hard, easy), 1)[0].tolist() == []
