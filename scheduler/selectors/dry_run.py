@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler import clock, models
-from scheduler.core import decisions, entities, preview, resources, states
+from scheduler.core import decisions, entities, preview, resources
 from scheduler.core import snapshot as core_snapshot
 from scheduler.selectors import session_rows
 from scheduler.selectors import snapshot as snapshots
@@ -92,19 +92,6 @@ def dry_run(viewer: models.User, request: submission.SubmitRequest) -> DryRun:
         round_number=state.last_number,
         at=clock.from_micros(loaded.snapshot.now),
     )
-
-
-def sooner(session: models.Session) -> list[Variant]:
-    """
-    Return what would become of a waiting session now if it asked for less, or for a higher priority.
-
-    Internal: the caller has asked for the sight of the session. Empty when it does not wait.
-    """
-    loaded = snapshots.load_snapshot(session.group)
-    own = next((one for one in loaded.snapshot.sessions if one.id == session.pk), None)
-    if own is None or own.state is not states.SessionState.PENDING:
-        return []
-    return list(_variants(loaded, own, cap=session.priority_cap))
 
 
 def _hypothetical(checked: submission.Checked, view: core_snapshot.Snapshot) -> entities.Session:

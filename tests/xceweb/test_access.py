@@ -52,6 +52,7 @@ TABLE: dict[str, Row] = {
     "accounts:login": Row((200, 302, 302, 302, 302, 302, 302, 302)),
     "accounts:logout": Row((302,) * 8, post={}),
     "api:decision-record": Row(PROGRAM_OF_GROUP, lambda world: [world.decision.public_id]),
+    "api:session-counterfactuals": Row(PROGRAM_OF_GROUP, _session),
     "api:session-explanation": Row(PROGRAM_OF_GROUP, _session),
     "common:livez": Row(EVERYBODY),
     "common:navigation": Row(LOGGED_IN),

@@ -128,16 +128,3 @@ def test_nothing_is_written(world: worlds.World) -> None:
 
     assert first.answer == second.answer
     assert models.Session.objects.filter(name="n").count() == 0
-
-
-def test_a_waiting_session_is_tried_with_less(world: worlds.World) -> None:
-    """By the same core, on the state of now."""
-    found = {one.change: one for one in dry_run.sooner(world.waiting)}
-
-    assert (found["cuda.device"].value, found["cuda.device"].answer.outcome) == (4, "starts")
-    assert found["priority"].answer.outcome == "never"
-
-
-def test_a_session_that_does_not_wait_is_not_tried(world: worlds.World) -> None:
-    """It runs, or is over."""
-    assert dry_run.sooner(world.running) == []

@@ -10,8 +10,9 @@ from django import http
 from django.views.decorators import http as methods
 
 from scheduler import models
+from scheduler.core.counterfactuals import answers
 from scheduler.selectors import decisions, explanations, permissions
-from xceweb.dashboard.contexts import candidates, session_page, session_seen
+from xceweb.dashboard.contexts import candidates, counterfactuals, session_page, session_seen
 
 
 @methods.require_safe
@@ -33,6 +34,34 @@ def session_explanation(request: http.HttpRequest, public_id: uuid.UUID) -> http
             **_reason(seen, why),
         }
     )
+
+
+@methods.require_safe
+def session_counterfactuals(request: http.HttpRequest, public_id: uuid.UUID) -> http.JsonResponse:
+    """
+    Say what would have spared a session that was stopped, or would help one that waits.
+
+    ``state`` is ``none`` where there is nothing to ask, else as ``selectors.counterfactuals.State`` says; moments are
+    microseconds since the epoch, amounts are in the smallest unit of their kind.
+    """
+    session = permissions.require_session(request.user, public_id)
+    seen = session_seen.look(request.user, session)
+    kind = session_page.shown(seen)
+    told = counterfactuals.ask(seen, kind)
+    return http.JsonResponse(
+        {
+            "session": session.public_id,
+            "kind": kind,
+            "state": told.state if told else "none",
+            "is_complete": told.is_complete if told else True,
+            "answers": [_answer(seen, one) for one in told.answers] if told else [],
+        }
+    )
+
+
+def _answer(seen: session_seen.Seen, one: answers.Counterfactual) -> dict[str, Any]:
+    sentence = counterfactuals.say(seen, one).sentence
+    return {"kind": one.kind, "helps": one.helps, "facts": dict(one.facts), "sentence": sentence}
 
 
 def _plain(text: str) -> str:

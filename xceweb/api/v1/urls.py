@@ -11,5 +11,10 @@ urlpatterns = [
     path(
         "sessions/<uuid:public_id>/explanation", explanations.session_explanation, name="session-explanation"
     ),
+    path(
+        "sessions/<uuid:public_id>/counterfactuals",
+        explanations.session_counterfactuals,
+        name="session-counterfactuals",
+    ),
     path("decisions/<uuid:public_id>", explanations.decision_record, name="decision-record"),
 ]

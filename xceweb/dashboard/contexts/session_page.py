@@ -60,12 +60,19 @@ def kind(seen: session_seen.Seen) -> str:
 
 def why(seen: session_seen.Seen, tab: str = "") -> dict[str, Any]:
     """Return the explanation of the present state, or the named one where it exists."""
+    wanted = shown(seen, tab)
+    if wanted == "preempted":
+        return why_preempted.load(seen, seen.stops[0])
+    return why_pending.load(seen) if wanted == "pending" else why_other.load(seen)
+
+
+def shown(seen: session_seen.Seen, tab: str = "") -> str:
+    """Return which explanation is shown: that of the present state, or the named one where it exists."""
     wanted = tab if tab in EXPLANATIONS else kind(seen)
     if wanted == "preempted" and seen.stops:
-        return why_preempted.load(seen, seen.stops[0])
-    if wanted == "pending" and seen.session.state == states.SessionState.PENDING.value and seen.is_open:
-        return why_pending.load(seen)
-    return why_other.load(seen)
+        return "preempted"
+    is_pending = seen.session.state == states.SessionState.PENDING.value and seen.is_open
+    return "pending" if wanted == "pending" and is_pending else "other"
 
 
 def describe(seen: session_seen.Seen) -> dict[str, Any]:

@@ -9,9 +9,10 @@ from django import urls
 
 from scheduler import models
 from scheduler.core import decisions, explain
-from scheduler.selectors import capacity, dry_run, explanations, permissions, slot_kinds, verdicts
+from scheduler.core.counterfactuals import waiting
+from scheduler.selectors import capacity, explanations, permissions, slot_kinds, verdicts
 from xceweb.common import wording
-from xceweb.dashboard.contexts import candidates, session_seen, variants, words
+from xceweb.dashboard.contexts import candidates, session_seen, words
 
 R = decisions.PendReason
 _MOST_CANDIDATES = 12
@@ -47,7 +48,7 @@ def load(seen: session_seen.Seen) -> dict[str, Any]:
         "checked_at": row.seen_at,
         "help_url": f"{urls.reverse('help:reasons')}#{row.reason}",
         "next": _next(seen.session),
-        "sooner": _sooner(seen, row.reason),
+        "is_tried": row.reason in waiting.ASKED,
         "estimate": None,
         "short": _short(seen, row, names),
         "checks": _checks(row.reason),
@@ -71,33 +72,6 @@ def _next(session: models.Session) -> str:
         return f"{start}; it starts in the next round."
     have = "has" if leaving == 1 else "have"
     return f"{start}; it starts when **{words.count(leaving, 'session')}** there {have} stopped."
-
-
-def _sooner(seen: session_seen.Seen, reason: str) -> dict[str, Any] | None:
-    """Return changes that the core has tried on the present state, the useful ones first; what fails stays, greyed."""
-    if reason not in _TRIED:
-        return None
-    found = sorted(dry_run.sooner(seen.session), key=lambda one: not variants.helps(one))
-    if not found:
-        return None
-    note = "Tried by the scheduler just now, one at a time; nothing is reserved."
-    return {"suggestions": [_suggestion(seen, one) for one in found], "note": note}
-
-
-_TRIED = frozenset(
-    {R.NO_RESOURCES, R.NEVER_FITS, R.EXCEEDS_OWNER_LIMIT, R.EXCEEDS_QUEUE_LIMIT, R.OWNER_LIMIT, R.QUEUE_LIMIT}
-)
-
-
-def _suggestion(seen: session_seen.Seen, one: dry_run.Variant) -> dict[str, Any]:
-    line = {**variants.line(one, seen.kinds), "end": "", "action": None}
-    if one.change != "priority" or not variants.helps(one):
-        return {**line, "end": "" if variants.helps(one) else "no help"}
-    url = urls.reverse("dashboard:session-act", args=[seen.session.public_id, "change"])
-    return {
-        **line,
-        "action": {"label": f"Set priority {one.value}", "url": url, "fields": {"priority": one.value}},
-    }
 
 
 def _short(

@@ -43,7 +43,7 @@ def load(seen: session_seen.Seen, victim: models.Victim) -> dict[str, Any]:
         "outcome": preemption_aftermath.outcome(decision),
         "lost": preemption_aftermath.lost(seen, victim),
         "next": preemption_aftermath.next_(seen, victim),
-        "avoid": None,
+        "is_tried": True,
         "history": {"chart": None, "attempts": attempts} if len(attempts) > 1 else None,
         "who": _who(others.get(decision.session_id), decision),
         "proof": preemption_rule.proof(decision),

@@ -9,7 +9,7 @@ from tests.xceweb.common.samples import decisions, frame, sessions
 
 def preempted() -> dict[str, Any]:
     """A session that made room."""
-    return sessions.page("why", why=_why_preempted())
+    return sessions.page("why", why=_why_preempted(), told=told())
 
 
 def _why_preempted() -> dict[str, Any]:
@@ -56,10 +56,7 @@ def _why_preempted() -> dict[str, Any]:
                 frame.fact("Protection left", "It can be preempted **once more** (limit 2)."),
             ],
         },
-        "avoid": {
-            "suggestions": suggestions(),
-            "note": "Each line is a re-run of the same round with that one thing changed.",
-        },
+        "is_tried": True,
         "history": {"chart": sessions.chart(), "attempts": sessions.runs()},
         "who": {
             "seen": "queue production, priority 80, 6 GPUs on gpu-04, running",
@@ -88,6 +85,12 @@ def _lost() -> dict[str, Any]:
         "figures": figures,
         "note": "Open files and memory are gone. Output is kept on gpu-04 for 14 days.",
     }
+
+
+def told() -> dict[str, Any]:
+    """What was tried."""
+    note = "Each line was tried: round 18442 run again with that one thing changed."
+    return {"suggestions": suggestions(), "note": note}
 
 
 def suggestions() -> list[dict[str, Any]]:
@@ -125,7 +128,14 @@ def warned() -> dict[str, Any]:
         "deadline": frame.later(seconds=8),
         "note": "Save your work: SIGTERM was sent.",
     }
-    why = {**_why_preempted(), "outcome": None, "next": None, "history": None, "avoid": None, "proof": None}
+    why = {
+        **_why_preempted(),
+        "outcome": None,
+        "next": None,
+        "history": None,
+        "is_tried": False,
+        "proof": None,
+    }
     return sessions.page(
         "why", session=sessions.session(state="preempted", attempt=1), warning=warning, why=why
     )
@@ -136,7 +146,7 @@ def pending() -> dict[str, Any]:
     subject = sessions.session(
         name="sweep-51", attempt=1, queue="research", priority=30, preempted_count=0, preempted_limit=None
     )
-    return sessions.page("why", session=subject, why=_why_pending())
+    return sessions.page("why", session=subject, why=_why_pending(), told=told())
 
 
 def _why_pending() -> dict[str, Any]:
@@ -152,10 +162,7 @@ def _why_pending() -> dict[str, Any]:
         "help_url": "/help/reasons/#no-resources",
         "next": "**Next: in 9 min 30 s.** A session on gpu-02 ends its protected first 10 minutes. Yours may "
         "then take its place.",
-        "sooner": {
-            "suggestions": suggestions(),
-            "note": "Tested with that one thing changed. They hold for this moment and reserve nothing.",
-        },
+        "is_tried": True,
         "estimate": {
             "now": frame.NOW,
             "best_at": frame.later(minutes=10),

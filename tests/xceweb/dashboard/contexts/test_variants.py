@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduler.selectors import dry_run
-from tests import worlds
-from xceweb.dashboard.contexts import session_seen, variants, why_pending
+from xceweb.dashboard.contexts import variants
 
 ANSWERS = {
     "starts": (dry_run.Answer("starts", ("n-1",), 0, "", None), "starts now on n-1"),
@@ -24,13 +23,3 @@ def test_an_answer_is_told(outcome: str) -> None:
 
     assert (line["label"], line["fact"]) == ("With 2 cuda.device", fact)
     assert line["helps"] is (outcome != "waits")
-
-
-def test_what_helps_stands_first(world: worlds.World) -> None:
-    """Half the GPUs would start; the priority alone would not."""
-    sooner = why_pending.load(session_seen.look(world.people["owner"], world.waiting))["sooner"]
-
-    assert [(line["label"], line["helps"]) for line in sooner["suggestions"]] == [
-        ("With 4 GPUs", True),
-        ("With priority 100", False),
-    ]
