@@ -27,6 +27,9 @@ class Kind(enum.StrEnum):
     #: A waiting session would start, or room would be made for it; facts: outcome, victims and
     PREEMPTION_ON = "preemption-on"
     HIGHER_PRIORITY = "higher-priority"  #: own, value; or own, most where none up to most helps
+    PRIORITY_AT_CAP = (
+        "priority-at-cap"  #: own, value: the highest that it may have, whatever the least would be
+    )
     HIGHER_JOB_PRIORITY = "higher-job-priority"  #: own, value
     FIRST_ELIGIBLE = "first-eligible"  #: at: when the minimum runtime of a candidate is over (microseconds)
 
@@ -47,8 +50,10 @@ class Counterfactual:
     kind: Kind
     helps: bool  #: False: it was tried, and the result did not come out
     facts: Mapping[str, int | str] = dataclasses.field(default_factory=dict)
-    #: Other sessions whose values or fates this answer shows: who may not see all of them may not see it.
+    #: Other sessions whose part in it this answer shows: who may not see all of them may not see it.
     rests_on: frozenset[int] = frozenset()
+    #: Other sessions whose ranks the very value gives away: it is for those alone who may see such ranks.
+    ranks_of: frozenset[int] = frozenset()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

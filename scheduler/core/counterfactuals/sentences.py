@@ -123,6 +123,11 @@ def _rank(name: str) -> Callable[[answers.Counterfactual, Style], tuple[str, str
     return write
 
 
+def _at_cap(answer: answers.Counterfactual, style: Style) -> tuple[str, str]:
+    value, own = answer.facts["value"], answer.facts["own"]
+    return f"With priority {value}, the highest that it may have, instead of {own}", _result(answer)
+
+
 def _result(answer: answers.Counterfactual) -> str:
     """Say what a round would do for a waiting session."""
     outcome = answer.facts.get("outcome", _O.WAITS.value)
@@ -162,6 +167,7 @@ _WRITERS: Mapping[answers.Kind, Writer] = {
     _K.STARTS_ON_FEWER_NODES: _fewer,
     _K.PREEMPTION_ON: _switch,
     _K.HIGHER_PRIORITY: _rank("priority"),
+    _K.PRIORITY_AT_CAP: _at_cap,
     _K.HIGHER_JOB_PRIORITY: _rank("job priority"),
     _K.FIRST_ELIGIBLE: _eligible,
 }

@@ -201,11 +201,42 @@ def _rank(
     for value in turns:
         fate = asked.fate(asked.changed(**{name: value}))
         if fate.has_room:
-            others = {s.id for s in compared if getattr(s, name) in (value - 1, value)}
-            shown = frozenset(others | set(fate.victims))
-            yield answers.Counterfactual(kind, True, {"own": own, "value": value} | _facts(fate), shown)
+            yield _ranked(asked, what, compared, value=value, fate=fate)
             return
     yield answers.Counterfactual(kind, False, {"own": own, "most": most})
+
+
+def _ranked(
+    asked: _Asked,
+    what: tuple[answers.Kind, str],
+    compared: list[entities.Session],
+    *,
+    value: int,
+    fate: reruns.Fate,
+) -> answers.Counterfactual:
+    """Return the least rank: a victim just below it explains it, else whoever else has a rank beside it."""
+    kind, name = what
+    facts: dict[str, int | str] = {"own": getattr(asked.session, name), "value": value, **_facts(fate)}
+    beside = {s.id: getattr(s, name) for s in compared if getattr(s, name) in (value - 1, value)}
+    is_explained = any(beside.get(victim_id) == value - 1 for victim_id in fate.victims)
+    ranks = frozenset() if is_explained else frozenset(beside)
+    return answers.Counterfactual(kind, True, facts, _passed(asked, fate), ranks)
+
+
+def _passed(asked: _Asked, fate: reruns.Fate) -> frozenset[int]:
+    """Return whom a higher rank would stop or may pass in the line: that it helps shows that they are there."""
+    line = [session.id for session in ordering.waiting(asked.view)]
+    return frozenset({*fate.victims, *line[: line.index(asked.session.id)]})
+
+
+def _at_cap(asked: _Asked) -> Found:
+    own, cap = asked.session.priority, asked.about.priority_cap
+    if cap <= own:
+        return
+    fate = asked.fate(asked.changed(priority=cap))
+    if fate.has_room:
+        facts: dict[str, int | str] = {"own": own, "value": cap, **_facts(fate)}
+        yield answers.Counterfactual(_K.PRIORITY_AT_CAP, True, facts, _passed(asked, fate))
 
 
 def _both_sides(compared: list[entities.Session], name: str) -> set[int]:
@@ -246,6 +277,7 @@ _QUESTIONS: tuple[Question, ...] = (
     *_of_size,
     _switch,
     _priority,
+    _at_cap,
     _job_priority,
     _first_eligible,
 )

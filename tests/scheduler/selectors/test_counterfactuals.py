@@ -32,6 +32,7 @@ def stopped(world: worlds.World) -> models.Victim:
     """Let a real round stop the owner's low session for a high one."""
     low = hold(world, job_priority=5)
     wait(world, job_priority=20)
+    models.GroupRounds.objects.filter(group=world.group).update(last_number=world.decision.round.number)
     rounds.run_group_round(world.group.pk)
     return models.Victim.objects.get(session=low)
 
@@ -127,8 +128,22 @@ def test_a_private_session_ahead_gives_no_rank_away(world: worlds.World) -> None
     owners = by_kind(counterfactuals.for_waiting(world.people["submitter"], session))
     managers = by_kind(counterfactuals.for_waiting(world.people["manager"], session))
 
-    assert K.HIGHER_PRIORITY not in owners
+    assert not {K.HIGHER_PRIORITY, K.PRIORITY_AT_CAP} & set(owners)
     assert managers[K.HIGHER_PRIORITY].facts["value"] == 31
+
+
+def test_the_rank_of_others_in_the_line_is_read_off_nothing(world: worlds.World) -> None:
+    """A submitter sees that they wait, not their priority: he is told of the cap alone; operators of the least."""
+    wait(world, "manager", priority=30)
+    session = wait(world, "submitter", priority=10, priority_cap=60)
+
+    submitters = by_kind(counterfactuals.for_waiting(world.people["submitter"], session))
+    operators = by_kind(counterfactuals.for_waiting(world.people["operator"], session))
+
+    assert submitters[K.PRIORITY_AT_CAP].facts["value"] == 60
+    assert K.HIGHER_PRIORITY not in submitters
+    assert operators[K.HIGHER_PRIORITY].facts["value"] == 31
+    assert K.PRIORITY_AT_CAP not in operators
 
 
 @pytest.mark.parametrize("module", [victims, waiting])

@@ -12,7 +12,11 @@ from scheduler.selectors import counterfactuals, permissions
 from xceweb.dashboard.contexts import session_seen, words
 
 _K = answers.Kind
-_FIELDS = {_K.HIGHER_PRIORITY: "priority", _K.HIGHER_JOB_PRIORITY: "job_priority"}
+_FIELDS = {
+    _K.HIGHER_PRIORITY: "priority",
+    _K.PRIORITY_AT_CAP: "priority",
+    _K.HIGHER_JOB_PRIORITY: "job_priority",
+}
 _STATES = {
     counterfactuals.State.NOT_KEPT: "Could not be computed: the state of that time is no longer kept.",
     counterfactuals.State.DIFFERS: (

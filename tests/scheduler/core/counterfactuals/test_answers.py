@@ -8,7 +8,7 @@ from scheduler.core.counterfactuals import answers
 def test_the_words_of_kinds_and_outcomes_stay_as_programs_know_them():
     assert [str(kind) for kind in answers.Kind] == [
         "spared-job-priority", "spared-priority", "spared-later-start", "spared-opt-out", "starts-with-less",
-        "starts-scaled", "starts-on-fewer-nodes", "preemption-on", "higher-priority", "higher-job-priority",
-        "first-eligible",
+        "starts-scaled", "starts-on-fewer-nodes", "preemption-on", "higher-priority", "priority-at-cap",
+        "higher-job-priority", "first-eligible",
     ]  # fmt: skip
     assert [str(outcome) for outcome in answers.Outcome] == ["starts", "stops", "kept", "waits"]

@@ -67,6 +67,12 @@ EXPECTED = {
         "With priority 41 instead of 10, it starts now.",
         "With any priority from 10 to 100, it waits all the same.",
     ),
+    K.PRIORITY_AT_CAP: (
+        {"own": 10, "value": 40, "outcome": "starts"},
+        None,
+        "With priority 40, the highest that it may have, instead of 10, it starts now.",
+        "",
+    ),
     K.HIGHER_JOB_PRIORITY: (
         {"own": 10, "value": 11, "outcome": "kept"},
         {"own": 10, "most": 20},

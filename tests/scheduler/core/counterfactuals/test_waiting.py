@@ -98,7 +98,20 @@ def test_the_least_priority_that_goes_before_another():
     found = ask(view)[K.HIGHER_PRIORITY]
 
     assert found.facts == {"own": 10, "value": 21, "outcome": "starts"}
-    assert found.rests_on == frozenset({8})
+    assert (found.rests_on, found.ranks_of) == (frozenset({8}), frozenset({8}))
+    assert ask(view)[K.PRIORITY_AT_CAP].facts == {"own": 10, "value": 100, "outcome": "starts"}
+
+
+def test_a_priority_right_above_whom_it_would_stop_gives_no_other_rank_away():
+    queues = (factories.a_queue(1, preemptible_queues=frozenset({2})), factories.a_queue(2, preemptible=True))
+    running = factories.a_running(1, slots(cpu=4), owner_id=2, queue_id=2, priority=30)
+    beside = factories.a_running(2, slots(mem=1), owner_id=2, queue_id=2, priority=30)
+    nodes = [factories.a_node(capacity=slots(cpu=4, mem=1))]
+    view = factories.a_snapshot([running, beside, factories.a_session(9)], queues=queues, nodes=nodes)
+
+    found = ask(view)[K.HIGHER_PRIORITY]
+
+    assert (found.facts["value"], found.rests_on, found.ranks_of) == (31, frozenset({1}), frozenset())
 
 
 def test_no_priority_above_the_cap_is_tried():
@@ -246,6 +259,12 @@ def _check_rank(view, session, answer):
         assert len(found.victims) == answer.facts.get("victims", 0)
 
 
+def _check_cap(view, session, answer):
+    assert answer.facts["value"] == 100
+    found = fate(changes.of_session(view, session.id, priority=100), session.id)
+    assert (found.outcome, len(found.victims)) == (answer.facts["outcome"], answer.facts.get("victims", 0))
+
+
 def _check_eligible(view, session, answer):
     at = answer.facts["at"]
     before, after = (fate(changes.at(view, moment), session.id) for moment in (at - 1, at))
@@ -265,6 +284,7 @@ _CHECKS = {
     K.STARTS_ON_FEWER_NODES: _check_nodes,
     K.PREEMPTION_ON: _check_switch,
     K.HIGHER_PRIORITY: _check_rank,
+    K.PRIORITY_AT_CAP: _check_cap,
     K.HIGHER_JOB_PRIORITY: _check_rank,
     K.FIRST_ELIGIBLE: _check_eligible,
 }
