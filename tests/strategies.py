@@ -65,7 +65,16 @@ def random_snapshot(
         round_number=chance.randint(0, 3),
         reservations=kept,
     )
-    return with_usage(view)
+    return with_usage(dataclasses.replace(view, claims=_a_claim(chance, view)))
+
+
+def _a_claim(chance: random.Random, view: snapshot.Snapshot) -> tuple[entities.Claim, ...]:
+    """Return, sometimes, a claim of one pending session on nodes that are large enough for it."""
+    holder = chance.choice([s for s in view.sessions if s.state is _STATE.PENDING])
+    large = [node.id for node in view.nodes if node.capacity.covers(holder.request)]
+    if len(large) < holder.node_count or chance.random() < 0.6:
+        return ()
+    return (entities.Claim(holder.id, tuple(sorted(chance.sample(large, holder.node_count)))),)
 
 
 def _a_reservation(
@@ -105,6 +114,7 @@ def _a_policy(chance: random.Random, rules: dict[str, Any]) -> entities.Policy:
         "cancel_unconfirmed_dispatch": chance.random() < 0.5,
         "requeue_suspended": chance.random() < 0.5,
         "placement": chance.choice(tuple(entities.Placement)),
+        "starvation_after_s": chance.choice((0, 60, 60, 60)),
     }
     return entities.Policy(**fields | rules)
 
@@ -159,6 +169,7 @@ def _fields(chance: random.Random, session_id: int) -> dict[str, Any]:
         "is_private": chance.random() < 0.05,
         "times_preempted": chance.choice((0, 0, 1)),
         "submitted_at": factories.NOW - chance.randint(0, 9) * factories.SECOND,
+        "wall_limit_s": chance.choice((None, None, 60, 1200, 7200)),
     }
 
 
@@ -170,6 +181,7 @@ def _waits(chance: random.Random, session_id: int) -> entities.Session:
         request=_a_vector(chance, 5),
         node_count=chance.choice((*[1] * 6, 2)),
         labels=chance.choice(({}, {}, {}, {"zone": frozenset("a")})),
+        waiting_since=factories.NOW - chance.choice((0, 59, 60)) * factories.SECOND,
         **fields,
     )
 

@@ -7,12 +7,22 @@ Made at the start of a round and thrown away at its end; nothing else in the cor
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from scheduler.core import entities, ledger, release, rooms, snapshot, states
 
 T = TypeVar("T")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Standing:
+    """A claim that is in force in this round, for those that come after its holder in the line."""
+
+    holder_id: int
+    parts: tuple[entities.Allocation, ...]  #: what is kept on each node; very indices for a resume alone
+    start: int | None  #: when its holder can start at the latest; None = unknown
 
 
 class Context:
@@ -30,7 +40,11 @@ class Context:
         self.running_by_owner = _grouped(self.running, "owner_id")
         self.running_by_queue = _grouped(self.running, "queue_id")
         self.reservation_by_session = {r.session_id: r for r in view.reservations}
+        self.claim_by_session = {claim.session_id: claim for claim in view.claims}
         self.ledger = ledger.Ledger(view)
+        self.standing: list[Standing] = []  #: claims in force, in the order of the line
+        self.lifted: frozenset[int] = frozenset()  #: holders whose claims do not count for the one looked at
+        self.has_first = False  #: the first session that lacks slots has been met
         self.claimed: set[int] = set()  #: victims of this round's decisions
         self._winners: dict[int, set[int]] = {}
         for edge in view.edges:
@@ -73,11 +87,11 @@ class Context:
         if self._version != self.ledger.version:
             self._unchanged.clear()
             self._version = self.ledger.version
-        return _remembered(self._unchanged, key, make)
+        return _remembered(self._unchanged, (self.lifted, key), make)
 
     def while_room_unchanged(self, room: rooms.Room, key: object, make: Callable[[], T]) -> T:
         """Return what ``make`` returned for this node and key since the node's room last changed."""
-        place = (room.node.id, key)
+        place = (room.node.id, self.lifted, key)
         known = self._by_room.get(place)
         if known is None or known[0] != room.version:
             known = self._by_room[place] = (room.version, make())

@@ -44,6 +44,10 @@ class PendReason(enum.StrEnum):
     AWAITING_VICTIMS = "awaiting-victims"
     AWAITING_RELEASE = "awaiting-release"  #: what is already being stopped suffices
     NODE_UNAVAILABLE = "node-unavailable"  #: suspended, and its node is down
+    HOLDS_CLAIM = (
+        "holds-claim"  #: lacks slots; nodes are kept for it, since it is first and has waited too long
+    )
+    ROOM_CLAIMED = "room-claimed"  #: enough is free, but it is kept for a session further ahead
     NO_RESOURCES = "no-resources"
     POLICY_FAILED = "policy-failed"  #: the queue's plug-in is missing or gave a bad answer
     NOT_EVALUATED = "not-evaluated"  #: the next round will look
@@ -134,6 +138,7 @@ class Pend:
     nodes: tuple[NodeView, ...] = ()
     candidates: tuple[CandidateView, ...] = ()  #: filled when preemption was tried and found no set
     wait: Wait | None = None  #: AWAITING_RELEASE: the reservation to make
+    claim: entities.Claim | None = None  #: the claim to make, or to move to other nodes
 
     op = DecisionOp.PEND
 

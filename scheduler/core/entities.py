@@ -254,6 +254,18 @@ class Reservation:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Claim:
+    """
+    Nodes kept for a session that has waited too long: those after it in the line leave its room there.
+
+    Stored until the session starts, ends, is held or edited; what is kept follows from its request (DESIGN 4).
+    """
+
+    session_id: int
+    node_ids: tuple[int, ...]  #: as many as the session asks for, sorted
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Edge:
     """``winner`` took something from ``loser``; kept while both live, so that no cycle can close."""
 

@@ -58,6 +58,8 @@ def pend_sentence(pend: Plain, *, kinds: Kinds = units.BUILT_IN, clock: Clock = 
     reason, facts = _R(pend["reason"]), pend["facts"]
     if reason in _WITH_AMOUNTS:
         return _WITH_AMOUNTS[reason](facts, kinds)
+    if reason is _R.HOLDS_CLAIM:
+        return _holds_claim(facts, kinds, clock)
     if reason is _R.BEGIN_TIME:
         return f"It may not start before {clock(facts['until'])}."
     if reason in (_R.AWAITING_VICTIMS, _R.AWAITING_RELEASE):
@@ -75,6 +77,9 @@ _PLAIN: Mapping[decisions.PendReason, str] = {
     _R.NO_MATCHING_NODE: "No node of this group has the labels that it requires: {labels}.",
     _R.NODE_UNAVAILABLE: "It is suspended on {node}, which is not available now.",
     _R.POLICY_FAILED: "Not enough is free, and nobody is stopped for it: {policy}.",
+    _R.ROOM_CLAIMED: (
+        "Enough is free on {kept}, but it is kept for a session ahead of it that has waited too long."
+    ),
     _R.NOT_EVALUATED: "No round has looked at it yet.",
 }
 
@@ -138,6 +143,12 @@ def _no_resources(facts: Plain, kinds: Kinds) -> str:
     missing = amounts.listed(short, kinds=kinds)
     nearest = f"{facts['nearest']} is nearest, {missing} short."
     return f"It needs {needs} on one node. {_fragmented(facts, short, kinds)}{nearest}"
+
+
+def _holds_claim(facts: Plain, kinds: Kinds, clock: Clock) -> str:
+    until = f", at the latest until {clock(facts['until'])}" if "until" in facts else ""
+    kept = f"It has waited too long: sessions behind it leave its room on {facts.get('kept', '')} alone"
+    return f"{_no_resources(facts, kinds)} {kept}{until}."
 
 
 def _fragmented(facts: Plain, short: Mapping[str, int], kinds: Kinds) -> str:

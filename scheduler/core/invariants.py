@@ -8,9 +8,9 @@ empty list means that all is well. Source: RELIABILITY P01, P07, P11, P12, P13.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from scheduler.core import decisions, entities, resources, snapshot, states
+from scheduler.core import claim_invariants, decisions, entities, given, snapshot, states
 
 _HOLDS_NOTHING = frozenset({states.SessionState.PENDING, states.SessionState.TERMINATED})
 _WAITS = frozenset({states.SessionState.PENDING, states.SessionState.SUSPENDED})
@@ -18,7 +18,7 @@ _WAITS = frozenset({states.SessionState.PENDING, states.SessionState.SUSPENDED})
 
 def check_snapshot(view: snapshot.Snapshot) -> list[str]:
     """Return what a snapshot says that cannot be true."""
-    return [*_sessions(view), *_nodes(view), *_reservations(view)]
+    return [*_sessions(view), *_nodes(view), *_reservations(view), *claim_invariants.of_snapshot(view)]
 
 
 def _sessions(view: snapshot.Snapshot) -> Iterator[str]:
@@ -40,7 +40,7 @@ def _nodes(view: snapshot.Snapshot) -> Iterator[str]:
     for node in view.nodes:
         held = [a for s in view.sessions for a in s.allocations if a.node_id == node.id]
         drawn = [r for r in view.reservations if r.node_id == node.id]
-        total = _sum([*(a.slots for a in held), *(r.drawn for r in drawn)])
+        total = given.total([*(a.slots for a in held), *(r.drawn for r in drawn)])
         for kind, amount in total:
             if amount > node.capacity.get(kind):
                 yield f"node {node.name} gives {amount} of {kind}, its capacity is {node.capacity.get(kind)}"
@@ -69,16 +69,10 @@ def _reservations(view: snapshot.Snapshot) -> Iterator[str]:
             yield f"reservation {reservation.id} has drawn more than it asks for"
 
 
-def _sum(vectors: Iterable[resources.ResourceVector]) -> resources.ResourceVector:
-    total = resources.EMPTY
-    for vector in vectors:
-        total += vector
-    return total
-
-
 def check_decisions(view: snapshot.Snapshot, found: Sequence[decisions.Decision]) -> list[str]:
     """Return what a round decided that it must not: headlines, rooms, limits, victims."""
-    return [*_headlines(view, found), *_rooms(view, found), *_limits(view, found), *_preemptions(view, found)]
+    room = [*_headlines(view, found), *_rooms(view, found), *claim_invariants.of_decisions(view, found)]
+    return [*room, *_limits(view, found), *_preemptions(view, found)]
 
 
 def _headlines(view: snapshot.Snapshot, found: Sequence[decisions.Decision]) -> Iterator[str]:
@@ -99,50 +93,19 @@ def _rooms(view: snapshot.Snapshot, found: Sequence[decisions.Decision]) -> Iter
     """Grants and draws of the round, on top of what is held, never exceed a node."""
     by_id = {session.id: session for session in view.sessions}
     for node in view.nodes:
-        extra = [*_grants_on(by_id, found, node.id), *_draws_on(found, node.id)]
-        used = _freed_by_start(view, found, node.id)
+        extra = [*given.grants_on(by_id, found, node.id), *given.draws_on(found, node.id)]
+        used = given.ended_on(view, found, node.id)
         held = [a for s in view.sessions for a in s.allocations if a.node_id == node.id]
         kept = [r for r in view.reservations if r.node_id == node.id and r.id not in used]
-        total = _sum([*(a.slots for a in held), *(r.drawn for r in kept), *(slots for slots, _ in extra)])
+        total = given.total(
+            [*(a.slots for a in held), *(r.drawn for r in kept), *(slots for slots, _ in extra)]
+        )
         for kind, amount in total if extra else ():
             if amount > node.capacity.get(kind):
                 yield f"the round gives {amount} of {kind} on node {node.name} of {node.capacity.get(kind)}"
-        given = [*(a.indices for a in held), *(r.indices for r in kept), *(indices for _, indices in extra)]
-        yield from _indices(node, given)
+        parts = [*(a.indices for a in held), *(r.indices for r in kept), *(indices for _, indices in extra)]
+        yield from _indices(node, parts)
         yield from _places(view, found, node)
-
-
-_Part = tuple[resources.ResourceVector, Mapping[str, tuple[int, ...]]]
-
-
-def _grants_on(
-    by_id: dict[int, entities.Session], found: Sequence[decisions.Decision], node_id: int
-) -> Iterator[_Part]:
-    starts = (one for one in found if isinstance(one, decisions.Dispatch))
-    for start in starts:
-        own = {a.node_id: a for a in by_id[start.session_id].allocations}.get(node_id)
-        yield from (_beyond(grant, own) for grant in start.grants if grant.node_id == node_id)
-
-
-def _beyond(grant: decisions.NodeGrant, own: entities.Allocation | None) -> _Part:
-    if own is None:
-        return grant.slots, grant.indices
-    rest = {k: tuple(i for i in v if i not in own.indices.get(k, ())) for k, v in grant.indices.items()}
-    return grant.slots.minus_clamped(own.slots), rest
-
-
-def _draws_on(found: Sequence[decisions.Decision], node_id: int) -> Iterator[_Part]:
-    for one in found:
-        if isinstance(one, decisions.Preempt) and not one.is_shadow and one.node_id == node_id:
-            yield one.draw, one.draw_indices
-        if isinstance(one, decisions.Pend) and one.wait is not None and one.wait.node_id == node_id:
-            yield one.wait.draw, one.wait.draw_indices
-
-
-def _freed_by_start(view: snapshot.Snapshot, found: Sequence[decisions.Decision], node_id: int) -> set[int]:
-    starts = (d for d in found if isinstance(d, decisions.Dispatch))
-    used = {d.reservation_id for d in starts if d.reservation_id is not None}
-    return {r.id for r in view.reservations if r.node_id == node_id and r.id in used}
 
 
 def _places(
@@ -184,8 +147,8 @@ def _within(
     starts: Sequence[decisions.Dispatch],
 ) -> Iterator[str]:
     held = {d.session_id: {a.node_id: a for a in by_id[d.session_id].allocations} for d in starts}
-    parts = [_beyond(g, held[d.session_id].get(g.node_id))[0] for d in starts for g in d.grants]
-    asked = _sum(parts)
+    parts = [given.beyond(g, held[d.session_id].get(g.node_id))[0] for d in starts for g in d.grants]
+    asked = given.total(parts)
     for kind, most in usage.max_slots.items():
         if asked.get(kind) and usage.used.get(kind) + asked.get(kind) > most:
             yield f"{name} gets more {kind} than its limit of {most}"

@@ -85,7 +85,7 @@ def find(ctx: context.Context, session: entities.Session) -> tuple[decisions.Nod
     """
     if is_resume(session):
         return _find_resume(ctx, session)
-    key = (ctx.ledger.growths, shape(session))
+    key = (ctx.ledger.growths, ctx.lifted, shape(session))
     if key in ctx.without_room:
         return None
     fitting = [node for node in acceptable(ctx, session) if fits_now(ctx, session, node)]

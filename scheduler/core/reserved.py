@@ -9,7 +9,7 @@ the round. Source: DESIGN 5.6.
 
 from __future__ import annotations
 
-from scheduler.core import checks, context, decisions, entities, placement, release, views
+from scheduler.core import checks, context, decisions, entities, placement, release, rooms, views
 
 _REASON = decisions.PendReason
 
@@ -33,15 +33,28 @@ def _start_at_home(
     if node is None or node.state is not entities.NodeState.READY or not placement.has_labels(session, node):
         return None
     book = ctx.ledger
+    if not _is_there(ctx, session, reservation):
+        return None
     mark = book.savepoint()
     book.end_reservation(session, reservation, _still_held(ctx, reservation))
-    is_within = checks.used_up(ctx, session, placement.amounts(session)) is None
-    if not is_within or not placement.fits_now(ctx, session, node):
+    if checks.used_up(ctx, session, placement.amounts(session)) is not None:
         book.rollback(mark)
         return None
     grant = placement.grant_on(ctx, session.request, node.id)
     placement.commit(ctx, session, (grant,))
     return decisions.Dispatch(session.id, (grant,), reservation_id=reservation.id)
+
+
+def _is_there(ctx: context.Context, session: entities.Session, reservation: entities.Reservation) -> bool:
+    """Say whether what it has drawn, and what is free to it beside that, covers its request."""
+    room = ctx.ledger.rooms[reservation.node_id]
+    claims = sum(holder_id not in ctx.lifted for holder_id in room.kept)
+    if room.free.get(rooms.PLACES, 0) + claims < 0:
+        return False
+    return all(
+        reservation.drawn.get(kind) + max(0, room.free.get(kind, 0)) >= amount
+        for kind, amount in session.request
+    )
 
 
 def _still_held(ctx: context.Context, reservation: entities.Reservation) -> list[entities.Session]:

@@ -15,12 +15,13 @@ from scheduler.core import entities
 PLACES = "#places"
 
 Amounts = dict[str, int]
+Indices = dict[str, tuple[int, ...]]
 
 
 class Room:
     """One node during a round."""
 
-    __slots__ = ("free", "indices", "leaving", "node", "promised", "releasing", "version")
+    __slots__ = ("free", "indices", "kept", "leaving", "node", "promised", "releasing", "version")
 
     def __init__(self, node: entities.Node) -> None:
         self.node = node
@@ -31,6 +32,7 @@ class Room:
         self.releasing: Amounts = {}
         self.promised: Amounts = {}
         self.leaving: dict[int, Amounts] = {}
+        self.kept: dict[int, Indices] = {}  #: claim's holder -> devices that are kept free for it
         self.version = 0  #: differs whenever the room's content may differ
 
     def wants(self, slots: Iterable[tuple[str, int]]) -> Amounts:
@@ -66,3 +68,29 @@ class Room:
     def take_indices(self, slots: Iterable[tuple[str, int]]) -> dict[str, tuple[int, ...]]:
         """Return the lowest free device indices for a request; kinds without indices are left out."""
         return {k: self.indices[k][:amount] for k, amount in slots if self.indices.get(k)}
+
+    # Claims
+
+    def keep(self, holder_id: int, indices: Mapping[str, tuple[int, ...]]) -> Indices:
+        """Note and return which of a claim's devices are free now; whoever calls it takes them."""
+        free = {
+            k: tuple(i for i in numbers if i in self.indices.get(k, ())) for k, numbers in indices.items()
+        }
+        self.kept[holder_id] = free
+        return free
+
+    def lift(self, holder_id: int, slots: Iterable[tuple[str, int]]) -> None:
+        """Give back, for one look, what a claim keeps here; ``lay`` takes it again."""
+        for kind, amount in self.wants(slots).items():
+            self.free[kind] = self.free.get(kind, 0) + amount
+        for kind, numbers in self.kept[holder_id].items():
+            self.indices[kind] = tuple(sorted({*self.indices.get(kind, ()), *numbers}))
+
+    def lay(
+        self, holder_id: int, slots: Iterable[tuple[str, int]], indices: Mapping[str, tuple[int, ...]]
+    ) -> None:
+        """Keep a claim's room again after ``lift``, as far as its devices are still free."""
+        for kind, amount in self.wants(slots).items():
+            self.free[kind] = self.free.get(kind, 0) - amount
+        for kind, numbers in self.keep(holder_id, indices).items():
+            self.indices[kind] = tuple(i for i in self.indices.get(kind, ()) if i not in numbers)

@@ -2,7 +2,8 @@
 One round over one group: the loop.
 
 Every waiting session is looked at once, in order: checks, placement on what is free, then preemption or wait,
-else pend. Each answer goes to the one callback; the round knows nothing of its effect. Shadow decides as if
+else pend, the first of these with a claim once it has waited too long.
+Each answer goes to the one callback; the round knows nothing of its effect. Shadow decides as if
 preemption were off and plans afterwards, in the same order, on what the round left. Source: DESIGN 4, 5; XCE
 spec AC1, AC2, AC4, AC5.
 """
@@ -13,6 +14,7 @@ import dataclasses
 
 from scheduler.core import (
     checks,
+    claims,
     context,
     decisions,
     entities,
@@ -44,11 +46,12 @@ def run_round(
     Source: DESIGN 4.
     """
     ctx = context.Context(view)
-    in_shadow: list[entities.Session] = []
+    in_shadow: list[tuple[entities.Session, int]] = []
     for session in ordering.waiting(view):
         _look_at(ctx, session, decide, policies, in_shadow)
-    for session in in_shadow:
-        _plan_in_shadow(ctx, session, decide, policies)
+    for session, seen in in_shadow:
+        with claims.lifted(ctx, session, seen=seen):
+            _plan_in_shadow(ctx, session, decide, policies)
 
 
 def _look_at(
@@ -56,29 +59,35 @@ def _look_at(
     session: entities.Session,
     decide: decisions.Decide,
     policies: policy.Policies,
-    in_shadow: list[entities.Session],
+    in_shadow: list[tuple[entities.Session, int]],
 ) -> None:
     failure = checks.first_failure(ctx, session)
     if failure is not None:
         decide(decisions.Pend(session.id, *failure))
         return
     reservation = ctx.reservation_by_session.get(session.id)
-    if reservation is not None:
-        decide(reserved.decide_holder(ctx, session, reservation))
-        return
-    placed = _place(ctx, session)
-    if placed is not None:
-        decide(placed)
-    elif not _may_preempt(ctx, session):
-        decide(_shortage(ctx, session))
-    elif ctx.policy.state is entities.PreemptionState.ON:
-        _preempt_or_wait(ctx, session, decide, policies)
-    else:
-        in_shadow.append(session)
-        decide(_shortage(ctx, session))
+    seen = len(ctx.standing)
+    with claims.lifted(ctx, session):
+        if reservation is not None:
+            decide(reserved.decide_holder(ctx, session, reservation))
+            return
+        answer = _place(ctx, session)
+        if answer is None:
+            answer = _without_room(ctx, session, decide, policies)
+            if ctx.policy.state is entities.PreemptionState.SHADOW and _may_preempt(ctx, session):
+                in_shadow.append((session, seen))
+    decide(claims.after(ctx, session, answer))
 
 
-def _place(ctx: context.Context, session: entities.Session) -> decisions.Decision | None:
+def _without_room(
+    ctx: context.Context, session: entities.Session, decide: decisions.Decide, policies: policy.Policies
+) -> decisions.Pend:
+    if ctx.policy.state is entities.PreemptionState.ON and _may_preempt(ctx, session):
+        return _preempt_or_wait(ctx, session, decide, policies)
+    return _shortage(ctx, session)
+
+
+def _place(ctx: context.Context, session: entities.Session) -> decisions.Dispatch | decisions.Pend | None:
     """
     Return a Dispatch, or the Pend of a limit that alone stands in the way, or None when slots are short.
     """
@@ -103,18 +112,18 @@ def _may_preempt(ctx: context.Context, session: entities.Session) -> bool:
 
 def _preempt_or_wait(
     ctx: context.Context, session: entities.Session, decide: decisions.Decide, policies: policy.Policies
-) -> None:
+) -> decisions.Pend:
+    """Tell a Preempt if there is one, and return the Pend that follows it."""
     plan = planning.plan(ctx, session, policies)
     if plan.reserve is None:
-        decide(_no_set(ctx, session, plan))
-        return
+        return _no_set(ctx, session, plan)
     if plan.victims:
         decide(records.preempt(ctx, session, plan, is_shadow=False))
         pend = decisions.Pend(session.id, _REASON.AWAITING_VICTIMS, records.awaiting_facts(ctx, plan))
     else:
         pend = records.wait(ctx, session, plan.reserve)
     planning.carry_out(ctx, session, plan)
-    decide(pend)
+    return pend
 
 
 def _plan_in_shadow(

@@ -25,6 +25,7 @@ class Snapshot:
     sessions: tuple[entities.Session, ...]
     reservations: tuple[entities.Reservation, ...] = ()
     edges: tuple[entities.Edge, ...] = ()
+    claims: tuple[entities.Claim, ...] = ()
     round_number: int = 0
 
 
@@ -48,6 +49,7 @@ def canonical(snapshot: Snapshot) -> dict[str, Any]:
     plain: dict[str, Any] = to_plain(snapshot)
     for name in ("nodes", "queues", "owners", "sessions", "reservations"):
         plain[name] = sorted(plain[name], key=lambda row: row["id"])
+    plain["claims"] = sorted(plain["claims"], key=lambda row: row["session_id"])
     plain["edges"] = sorted(plain["edges"], key=lambda row: (row["winner_id"], row["loser_id"]))
     return plain
 

@@ -4,6 +4,7 @@ from scheduler.models.agents import AgentKey, AgentStatus
 from scheduler.models.audit import ConfigChange
 from scheduler.models.commands import AgentCommand
 from scheduler.models.decisions import (
+    Claim,
     Decision,
     GivenUp,
     NodeBackoff,
@@ -31,6 +32,7 @@ __all__ = [
     "AgentKey",
     "AgentStatus",
     "Allocation",
+    "Claim",
     "ConfigChange",
     "Decision",
     "Event",

@@ -174,6 +174,14 @@ class NodeBackoff(models.Model):
         constraints = [models.UniqueConstraint(fields=["session", "node"], name="backoff_is_unique")]
 
 
+class Claim(models.Model):
+    """Nodes kept for a session that has waited too long; it lasts until the session starts, ends, is held or edited."""
+
+    session = models.OneToOneField("scheduler.Session", on_delete=models.CASCADE, related_name="claim")
+    nodes = models.ManyToManyField("scheduler.Node", related_name="claims")
+    since = models.DateTimeField()
+
+
 class PreemptionEdge(models.Model):
     """``winner`` took something from ``loser`` by this decision; a cycle of edges is never closed."""
 

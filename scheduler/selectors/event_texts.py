@@ -33,6 +33,7 @@ _PLAIN = {
     "session.stop_asked": "is being stopped",
     "session.withdraw_asked": "may go on: its stop is being taken back",
     "session.withdraw_refused": "stops all the same: it was too late to take its stop back",
+    "session.claim_ended": "gave up the room that was kept for it",
     "queue.changed": "has new rules",
     "group.created": "was created",
     "node.added": "was added",
@@ -127,6 +128,10 @@ def _kept(entry: event_log.Entry, sees_all: bool) -> str:
     return f"waits for room that is becoming free{_on_node(entry, sees_all)}"
 
 
+def _claims(entry: event_log.Entry, sees_all: bool) -> str:
+    return f"has waited too long: sessions behind it leave its room alone{_on_node(entry, sees_all)}"
+
+
 def _waits(entry: event_log.Entry, sees_all: bool) -> str:
     reason = entry.data.get("reason")
     known = sees_all and reason in list(decisions.PendReason)
@@ -183,6 +188,7 @@ _WORDED: dict[str, Callable[[event_log.Entry, bool], str]] = {
     "session.started": _started,
     "session.preempted": _preempted,
     "session.waits": _waits,
+    "session.claims": _claims,
     "session.stuck": _stuck,
     "session.late": _late,
     "decision.preempt": _decided,

@@ -19,6 +19,7 @@ from scheduler.core import decisions, entities, release, states
 from scheduler.selectors import snapshot as snapshots
 from scheduler.services import (
     account_limits,
+    claims,
     commit_preemption,
     locks,
     orders,
@@ -61,7 +62,7 @@ class Committer:
 
     def finish(self, *, started: float) -> None:
         """
-        Write all decisions, in the order: dispatches, preemptions, waits, reasons.
+        Write all decisions, in the order: dispatches, preemptions, waits and claims, reasons.
 
         Args:
             started: monotonic seconds when the round began, for the stored round.
@@ -76,7 +77,7 @@ class Committer:
         else:
             self.dropped += len(self._preempts)
             self._without_ground |= {p.preempting_jobid for p in self._preempts if not p.is_shadow}
-            self._without_ground |= {p.session_id for p in self._pends if p.wait is not None}
+            self._without_ground |= {p.session_id for p in self._pends if p.wait or p.claim}
         self._pend(self._record)
         self._record.close(self.counts)
 
@@ -86,6 +87,8 @@ class Committer:
                 self._without_ground.add(preempt.preempting_jobid)
         for pend in self._pends:
             if pend.wait is not None and not self._try(pend, lambda p=pend: self._wait(p)):
+                self._without_ground.add(pend.session_id)
+            if pend.claim is not None and not self._try(pend, lambda p=pend: self._claim(p)):
                 self._without_ground.add(pend.session_id)
 
     def _lock(self) -> None:
@@ -120,7 +123,7 @@ class Committer:
         for pend in self._pends:
             if pend.wait:
                 touched |= {pend.session_id, *pend.wait.releasing_ids}
-            if pend.reason == decisions.PendReason.DEPENDENCY_IMPOSSIBLE:
+            if pend.reason == decisions.PendReason.DEPENDENCY_IMPOSSIBLE or pend.claim:
                 touched.add(pend.session_id)
         return touched
 
@@ -226,6 +229,10 @@ class Committer:
         for session_id in pend.wait.releasing_ids:
             self._require_leaving(session_id)
         commit_preemption.write_wait(self.work, pend, session=session, record=self._record)
+
+    def _claim(self, pend: decisions.Pend) -> None:
+        assert pend.claim is not None
+        claims.write(self.work, self._current(pend.session_id), pend.claim)
 
     def _pend(self, record: recording.RoundRecord) -> None:
         self.counts["pend"] = len(self._pends)

@@ -14,7 +14,7 @@ from django.db.models import Q
 from scheduler import errors, models
 from scheduler.core import entities, states
 from scheduler.selectors import permissions
-from scheduler.services import actors, locks, orders, priorities, transitions, victims, withdrawals
+from scheduler.services import actors, claims, locks, orders, priorities, transitions, victims, withdrawals
 from scheduler.services import work as unit
 
 S, T = states.SessionState, states.Trigger
@@ -97,6 +97,7 @@ def _set_held(actor: actors.Actor, session: models.Session, verb: str) -> None:
         work.tell("session.held" if is_held else "session.released", session=row, changed=("is_held",))
         if is_held:
             withdrawals.holder_gone(work, row, cause="preemptor held")
+            claims.end(work, row, cause="held")
         work.ask_round(row.group_id)
 
 
@@ -186,6 +187,7 @@ def change_session(
 def _reconsider(work: unit.Work, row: models.Session, *, changed: Collection[str]) -> None:
     """Take back what the change has made groundless: the edited preemptor's room, or the raised victim's stop."""
     withdrawals.holder_edited(work, row)
+    claims.end(work, row, cause="edited")
     if {"priority", "job_priority"} & set(changed):
         models.PreemptionEdge.objects.filter(Q(winner=row) | Q(loser=row)).delete()
     victim = models.Victim.objects.filter(session=row, fate=None).select_related("decision").last()

@@ -7,7 +7,7 @@ from typing import Any
 from scheduler import models
 from scheduler.core import entities, states
 from scheduler.protocol import messages
-from scheduler.services import commands, orders, reservations, transitions, victims, withdrawals
+from scheduler.services import claims, commands, orders, reservations, transitions, victims, withdrawals
 from scheduler.services import work as unit
 
 S, T = states.SessionState, states.Trigger
@@ -73,6 +73,7 @@ def undone(work: unit.Work, session: models.Session, *, reason: str, facts: dict
     models.Run.objects.filter(session=session, attempt=session.attempt).delete()
     if columns.get("is_held"):
         withdrawals.holder_gone(work, session, cause="held after failed starts")
+        claims.end(work, session, cause="held")
         work.tell("session.held", session=session, changed=("is_held",), reason=reason, tries=failures)
 
 

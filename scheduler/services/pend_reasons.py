@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 
 from scheduler import models
+from scheduler.core import claims as core_claims
 from scheduler.core import decisions, snapshot, states
 from scheduler.services import recording
 from scheduler.services import work as unit
@@ -12,7 +13,12 @@ from scheduler.services import work as unit
 R = decisions.PendReason
 
 #: Reasons of a session that passed the checks and lacks slots: they let the time towards a claim run (DESIGN 4).
-LACKS_SLOTS = frozenset({R.NO_RESOURCES, R.AWAITING_VICTIMS, R.AWAITING_RELEASE, R.POLICY_FAILED})
+LACKS_SLOTS = core_claims.LACKS_SLOTS | {
+    R.HOLDS_CLAIM,
+    R.ROOM_CLAIMED,
+    R.AWAITING_VICTIMS,
+    R.AWAITING_RELEASE,
+}
 _FIELDS = ["reason", "facts", "nodes", "candidates", "since", "seen_at", "round_number"]
 
 

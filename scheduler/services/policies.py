@@ -14,7 +14,7 @@ from django.core import exceptions
 from scheduler import errors, models
 from scheduler.core import entities
 from scheduler.selectors import permissions
-from scheduler.services import actors, audit, locks, withdrawals
+from scheduler.services import actors, audit, claims, locks, withdrawals
 from scheduler.services import work as unit
 
 RULES = models.PolicyVersion.RULES
@@ -140,6 +140,8 @@ def _tell(
             models.Reservation.objects.filter(node__group=group).values_list("session_id", flat=True)
         )
         withdrawals.switched_off(work, group)
+    if "starvation_after" in after and not row.starvation_after:
+        claims.end_all(work, group)
     work.tell(
         "group.policy_changed",
         group_id=group.pk,

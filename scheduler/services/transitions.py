@@ -12,7 +12,7 @@ from typing import Any, TypedDict, Unpack
 
 from scheduler import errors, models
 from scheduler.core import decisions, states
-from scheduler.services import ledger, reservations
+from scheduler.services import claims, ledger, reservations
 from scheduler.services import work as unit
 
 S, T = states.SessionState, states.Trigger
@@ -81,6 +81,8 @@ def transition_session(
     _move_ledgers(work, session, trigger, change.get("grants", ()))
     if after == S.TERMINATED:
         _forget_waiting(work, session)
+    if after in (S.RUNNING, S.TERMINATED):
+        claims.forget(session)
     facts: dict[str, Any] = {"result": session.result} if session.result else {}
     facts |= {"state": after.value, "before": before.value, "reason": reason, "attempt": session.attempt}
     work.tell(

@@ -9,7 +9,17 @@ from tests.architecture import sources
 
 #: What the pure packages may use of the standard library: no clock, no chance, no files, no processes.
 PURE_LIBRARY = {
-    *("__future__", "abc", "bisect", "collections", "dataclasses", "enum", "fractions", "functools"),
+    *(
+        "__future__",
+        "abc",
+        "bisect",
+        "collections",
+        "contextlib",
+        "dataclasses",
+        "enum",
+        "fractions",
+        "functools",
+    ),
     *(
         "hashlib",
         "heapq",

@@ -37,6 +37,7 @@ class Fleet:
         self.kept: dict[int, jobs.Kept] = {}
         self.told: dict[int, jobs.Told] = {}
         self.edges: list[tuple[int, int, int]] = []  #: winner, loser, decision
+        self.claims: dict[int, entities.Claim] = {}
         self.backoffs: dict[tuple[int, int], tuple[int, int]] = {}  #: (session, node) -> (until, seconds)
         self.answers: dict[int, decisions.Decision] = {}  #: of the last round, by session
         self.due: list[tuple[int, int, int, int, Callable[[jobs.Job], None]]] = []
@@ -60,6 +61,7 @@ class Fleet:
             stop_failed_since_start=False,
         )
         job.runs_since = self.now
+        self.claims.pop(job.session.id, None)
         self.later(job, job.work, self._ended)
 
     def _ended(self, job: jobs.Job) -> None:
@@ -182,6 +184,7 @@ class Fleet:
 
     def gone(self, session_id: int, fate: str = "") -> None:
         job = self.jobs.pop(session_id)
+        self.claims.pop(session_id, None)
         self.edges = [edge for edge in self.edges if session_id not in edge[:2]]
         self.end_of_holder(session_id, "preemptor gone")
         self.draw(job.session)

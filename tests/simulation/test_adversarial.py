@@ -116,4 +116,4 @@ def test_a_stop_that_never_comes_is_wasted_and_closes_the_node_for_a_while():
 
     assert [(told.outcome, told.cause) for told in one.told.values()] == [("wasted", "timed out")]
     assert one.backoffs[high, one.nodes[0].id][1] == 60
-    assert one.answers[high].reason is decisions.PendReason.NO_RESOURCES
+    assert one.answers[high].reason is decisions.PendReason.HOLDS_CLAIM

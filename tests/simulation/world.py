@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import heapq
 
-from scheduler.core import decisions, entities, invariants, rounds, snapshot, states
+from scheduler.core import decisions, entities, invariants, ordering, rounds, snapshot, states
 from tests import strategies
 from tests.simulation import fleet, jobs
 
@@ -19,6 +19,8 @@ SECOND = jobs.SECOND
 LACKS_SLOTS = frozenset(
     {
         decisions.PendReason.NO_RESOURCES,
+        decisions.PendReason.HOLDS_CLAIM,
+        decisions.PendReason.ROOM_CLAIMED,
         decisions.PendReason.AWAITING_VICTIMS,
         decisions.PendReason.AWAITING_RELEASE,
         decisions.PendReason.POLICY_FAILED,
@@ -54,6 +56,7 @@ class World(fleet.Fleet):
         job = self.jobs[session_id]
         job.session = dataclasses.replace(job.session, **fields)
         self.edges = [edge for edge in self.edges if session_id not in edge[:2]]
+        self.claims.pop(session_id, None)
         self.end_of_holder(session_id, "preemptor edited")
 
     # One step
@@ -100,9 +103,13 @@ class World(fleet.Fleet):
             sessions=sessions,
             reservations=tuple(self._reservation(kept) for kept in self.kept.values()),
             edges=tuple(entities.Edge(winner, loser) for winner, loser, _ in self.edges),
+            claims=tuple(claim for claim in self.claims.values() if self._waits(claim.session_id)),
             round_number=self.rounds,
         )
         return strategies.with_usage(view)
+
+    def _waits(self, session_id: int) -> bool:
+        return self.jobs[session_id].session.state in ordering.WAITING
 
     def _seen(self, session: entities.Session) -> entities.Session:
         closed = {
@@ -154,6 +161,8 @@ class World(fleet.Fleet):
         lacks = one.reason in LACKS_SLOTS
         since = (job.session.waiting_since or self.now) if lacks else None
         job.session = dataclasses.replace(job.session, waiting_since=since)
+        if one.claim is not None:
+            self.claims[one.session_id] = one.claim
         if one.wait is not None:
             told = self._tell(one.session_id, {})
             self._keep(one.session_id, one.wait, one.wait.releasing_ids, told, is_wait=True)

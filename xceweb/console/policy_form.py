@@ -11,7 +11,7 @@ from scheduler import errors, models
 from scheduler.selectors import slot_kinds
 
 #: Rules that a version keeps while nothing in the scheduler acts on them: the form does not offer them.
-NOT_OFFERED = frozenset({"starvation_after", "silent_node"})
+NOT_OFFERED = frozenset({"silent_node"})
 RULES = tuple(name for name in models.PolicyVersion.RULES if name not in NOT_OFFERED)
 _MODEL = models.PolicyVersion._meta
 _SELECT = {"class": "select"}
@@ -64,6 +64,11 @@ TEXTS: Mapping[str, tuple[str, str, str]] = {
     ),
     "max_suspend_time": ("Longest suspension", "Then it returns to the queue; empty = no limit.", "s"),
     "max_suspended_per_node": ("Most suspended sessions on a node", "Empty = no limit.", "sessions"),
+    "starvation_after": (
+        "Longest wait at the head of the line",
+        "Then those behind leave room for the first that lacks it; 0 = nobody ever does.",
+        "s",
+    ),
     "default_is_preemptible": ("New sessions may be preempted", "Unless they say otherwise.", ""),
     "placement": ("Placement", "Which free node is taken.", ""),
     "starting": ("Sessions start", "Off = emergency: nothing new starts in this group.", ""),

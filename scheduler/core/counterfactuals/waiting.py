@@ -24,7 +24,14 @@ PERCENT = 5
 MOST_MOMENTS = 8
 _TOO_LARGE = frozenset({_R.NEVER_FITS, _R.EXCEEDS_OWNER_LIMIT, _R.EXCEEDS_QUEUE_LIMIT})
 #: Headlines about which there is something to ask.
-ASKED = _TOO_LARGE | {_R.NO_RESOURCES, _R.OWNER_LIMIT, _R.QUEUE_LIMIT, _R.POLICY_FAILED}
+ASKED = _TOO_LARGE | {
+    _R.NO_RESOURCES,
+    _R.HOLDS_CLAIM,
+    _R.ROOM_CLAIMED,
+    _R.OWNER_LIMIT,
+    _R.QUEUE_LIMIT,
+    _R.POLICY_FAILED,
+}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -40,6 +40,10 @@ FACTS = {
     R.NO_RESOURCES: {
         "asked__cpu": 2000, "free__cpu": 500, "most__cpu": 500, "nearest": "n1", "short__cpu": 1500
     },
+    R.HOLDS_CLAIM: {
+        "asked__cpu": 2000, "free__cpu": 0, "most__cpu": 0, "nearest": "n1", "short__cpu": 2000, "kept": "n1"
+    },
+    R.ROOM_CLAIMED: {"kept": "n1"},
     R.POLICY_FAILED: {"policy": "the queue names a policy that does not exist"},
 }  # fmt: skip
 
@@ -73,6 +77,15 @@ def test_p13_no_text_is_missing(table, enum):
 @pytest.mark.parametrize(
     ("pend", "expected"),
     [
+        (
+            _pend(R.HOLDS_CLAIM, **FACTS[R.HOLDS_CLAIM], until=factories.NOW),
+            "It needs 2 cores on one node. n1 is nearest, 2 cores short. It has waited too long: sessions behind it "
+            "leave its room on n1 alone, at the latest until 2023-11-14 22:13:20 UTC.",
+        ),
+        (
+            _pend(R.ROOM_CLAIMED, **FACTS[R.ROOM_CLAIMED]),
+            "Enough is free on n1, but it is kept for a session ahead of it that has waited too long.",
+        ),
         (
             _pend(R.NEVER_FITS, **FACTS[R.NEVER_FITS]),
             "It can never run as asked: it needs 9 cores on one node, and the largest node has 4 cores.",

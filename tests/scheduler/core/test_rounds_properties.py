@@ -65,7 +65,7 @@ def test_shadow_decides_as_if_off_and_adds_plans(view):
 def test_p13_shuffled_input_is_decided_alike(view, chance):
     shuffled = {
         name: tuple(chance.sample(getattr(view, name), len(getattr(view, name))))
-        for name in ("nodes", "queues", "owners", "sessions", "reservations", "edges")
+        for name in ("nodes", "queues", "owners", "sessions", "reservations", "edges", "claims")
     }
 
     assert factories.decide(view) == factories.decide(dataclasses.replace(view, **shuffled))

@@ -26,7 +26,8 @@ CHECKS: tuple[tuple[str, frozenset[R]], ...] = (
     ("A node large enough", frozenset({R.NEVER_FITS})),
     ("Within the limits of owner and queue", frozenset({R.EXCEEDS_OWNER_LIMIT, R.EXCEEDS_QUEUE_LIMIT})),
     ("Limits not used up", frozenset({R.OWNER_LIMIT, R.QUEUE_LIMIT})),
-    ("Enough free on one node", frozenset({R.NO_RESOURCES, R.POLICY_FAILED})),
+    ("Enough free on one node", frozenset({R.NO_RESOURCES, R.HOLDS_CLAIM, R.POLICY_FAILED})),
+    ("Not kept for a session ahead of it", frozenset({R.ROOM_CLAIMED})),
     ("Room is free now", frozenset({R.AWAITING_VICTIMS, R.AWAITING_RELEASE})),
 )
 _WAITING = frozenset({R.BEGIN_TIME, R.DEPENDENCY, R.AWAITING_VICTIMS, R.AWAITING_RELEASE})
@@ -80,6 +81,8 @@ def _short(
     views = [view for view in row.nodes if view["note"] in ("", "no-set", "backoff")]
     if not views or row.reason not in (
         R.NO_RESOURCES,
+        R.HOLDS_CLAIM,
+        R.ROOM_CLAIMED,
         R.AWAITING_VICTIMS,
         R.AWAITING_RELEASE,
         R.POLICY_FAILED,
