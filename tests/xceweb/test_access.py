@@ -81,6 +81,7 @@ TABLE: dict[str, Row] = {
     "dashboard:session-submit POST": Row((302, 422, 422, 422, 422, 422, 422, 422), post={}),
     "dashboard:session-tab": Row(GROUP, lambda world: [world.waiting.public_id, "timeline"]),
     "help:design": Row(LOGGED_IN),
+    "help:reason": Row(LOGGED_IN, lambda world: ["held"]),
     "help:reasons": Row(LOGGED_IN),
     "live:event-list": Row(PROGRAM),
 }

@@ -1,64 +1,93 @@
-"""The glossary: every reason to wait and every verdict, each with a permalink that messages link to."""
+"""
+The closed list of reasons: title, code and help page of each, by the part of the glossary in which it stands.
+
+Built from the enums themselves, so that a new member shows up, and fails a test until it has its texts.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from collections.abc import Iterable, Mapping
 
+from django import urls
+
+from scheduler import models
 from scheduler.core import decisions, explain
-
-_OUTCOMES = {
-    "used": ("Used", "The session for which room was made started on it."),
-    "partly": ("Partly used", "It started, and not every session had to stop for it."),
-    "wasted": (
-        "Wasted",
-        "Room was made and nobody used it. The cause stands beside it; it should never happen.",
-    ),
-    "transferred": ("Transferred", "A session before it in the order took the room instead."),
-    "withdrawn": ("Withdrawn", "The reason was gone before anything irreversible; the sessions went on."),
-}
+from xceweb.common.reason_pages import outcomes, pending, verdicts
+from xceweb.common.reason_pages.page import Page
 
 
-def parts() -> list[dict[str, Any]]:
-    """Return the parts of ``help/reasons.html``."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class Reason:
+    """One reason; its code is its permalink, and unique over all parts."""
+
+    code: str
+    label: str
+    meaning: str  #: one sentence or two, for the list
+    page: Page
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Part:
+    """One closed list."""
+
+    id: str
+    heading: str
+    text: str
+    reasons: tuple[Reason, ...]
+
+
+def parts() -> list[Part]:
+    """Return the parts of the glossary, each in the order of its enum."""
     return [
-        {
-            "id": "pending",
-            "heading": "Why a session waits",
-            "text": "A waiting session has exactly one headline reason, the first that applies in this order.",
-            "reasons": [_pend(reason) for reason in decisions.PendReason],
-        },
-        {
-            "id": "verdicts",
-            "heading": "Why a session was stopped, or was not",
-            "text": "Every running session of the group gets one verdict when room is looked for.",
-            "reasons": [_verdict(verdict) for verdict in decisions.Verdict],
-        },
-        {
-            "id": "outcomes",
-            "heading": "What became of a preemption",
-            "text": "Every preemption is followed until its outcome is known.",
-            "reasons": [_reason(code, label, text) for code, (label, text) in _OUTCOMES.items()],
-        },
+        Part(
+            "pending",
+            "Why a session waits",
+            "A waiting session has exactly one headline reason, the first that applies in this order.",
+            tuple(_pend(reason) for reason in decisions.PendReason),
+        ),
+        Part(
+            "verdicts",
+            "Why a session was stopped, or was not",
+            "Every running session of the group gets one verdict when room is looked for.",
+            tuple(_verdict(verdict) for verdict in decisions.Verdict),
+        ),
+        Part(
+            "outcomes",
+            "What became of a preemption",
+            "Every preemption is followed until its outcome is known.",
+            tuple(_outcome(kind) for kind in models.Outcome.Kind.values),
+        ),
     ]
 
 
-def _pend(reason: decisions.PendReason) -> dict[str, str]:
-    return _reason(reason.value, explain.pend_title(reason.value), explain.pend_help(reason.value))
+def find(code: str) -> tuple[Part, Reason] | None:
+    """Return a reason with its part, None for an unknown code."""
+    return next(((part, one) for part in parts() for one in part.reasons if one.code == code), None)
 
 
-def _verdict(verdict: decisions.Verdict) -> dict[str, str]:
-    label, _, text = explain.verdict_text(verdict.value, _Named()).partition(":")
-    meaning = text.strip() or label
-    return _reason(verdict.value, _capital(label), f"{_capital(meaning)}.")
+def url(code: str) -> str:
+    """Return the address of a reason's page."""
+    return urls.reverse("help:reason", args=[code])
 
 
-class _Named(dict[str, Any]):
-    """Facts whose numbers are not known: the glossary speaks of them in general."""
+def _pend(reason: decisions.PendReason) -> Reason:
+    code = reason.value
+    return Reason(code, explain.pend_title(code), explain.pend_help(code), pending.PAGES[code])
 
 
-def _reason(code: str, label: str, meaning: str) -> dict[str, str]:
-    return {"code": code, "label": label, "meaning": meaning, "advice": ""}
+def _verdict(verdict: decisions.Verdict) -> Reason:
+    label = explain.verdict_text(verdict.value, {}).partition(":")[0]
+    page = verdicts.PAGES[verdict.value]
+    return Reason(verdict.value, label[:1].upper() + label[1:], page.meaning, page)
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _outcome(code: str) -> Reason:
+    page = outcomes.PAGES[code]
+    return Reason(code, outcomes.TITLES[code], page.meaning, page)
+
+
+def without_page(codes: Iterable[str], pages: Mapping[str, Page]) -> list[str]:
+    """Return the codes that lack a page, or whose page lacks one of its texts."""
+    complete = {code for code, page in pages.items() if all(dataclasses.astuple(page))}
+    return [code for code in codes if code not in complete]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django import http, shortcuts
+from django import http, shortcuts, urls
 from django.contrib.auth import decorators
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
@@ -50,6 +50,19 @@ def navigation_part(request: http.HttpRequest) -> http.HttpResponse:
 def help_reasons(request: http.HttpRequest) -> http.HttpResponse:
     """Explain every reason."""
     return pages.render(request, "help/reasons.html", {"parts": reasons.parts()}, section="help")
+
+
+@methods.require_safe
+@pages.page
+def help_reason(request: http.HttpRequest, code: str) -> http.HttpResponse:
+    """Explain one reason: what it means, and who can do what about it."""
+    found = reasons.find(code)
+    if found is None:
+        raise http.Http404("no such reason")
+    part, reason = found
+    context = {"part": part, "reason": reason}
+    crumbs = [("Reasons explained", urls.reverse("help:reasons")), (reason.label, "")]
+    return pages.render(request, "help/reason.html", context, section="help", crumbs=crumbs)
 
 
 @methods.require_safe

@@ -32,7 +32,7 @@ urlpatterns = [
     urls.path("pages/<str:name>/", sample, name="sample"),
     urls.path("", urls.include((COMMON, "common"))),
     _family("accounts", {"login": "accounts/login/", "logout": "accounts/logout/"}),
-    _family("help", {"reasons": "help/reasons/"}),
+    _family("help", {"reasons": "help/reasons/", "reason": "help/reasons/<slug:code>/"}),
     _family(
         "console",
         {"group-policy": "groups/<slug:slug>/policy/", "group-policy-preview": "groups/<slug:slug>/preview/"},

@@ -92,10 +92,11 @@ def test_a_program_that_is_refused_gets_problem_json(answer_of: Callable[..., An
 
 def test_the_glossary_has_every_code_once() -> None:
     """Each is a permalink."""
-    found = [reason["code"] for part in reasons.parts() for reason in part["reasons"]]
+    found = [reason.code for part in reasons.parts() for reason in part.reasons]
 
     assert {*decisions.PendReason, *decisions.Verdict} <= set(found)
-    assert all(reason["meaning"] for part in reasons.parts() for reason in part["reasons"])
+    assert len(found) == len(set(found))
+    assert all(reason.meaning for part in reasons.parts() for reason in part.reasons)
 
 
 def test_the_sidebar_follows_the_switch_and_the_submits(

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from django import urls
-
 from scheduler import models
 from scheduler.core import explain
 from scheduler.selectors import explanations, preview, slot_kinds
-from xceweb.common import wording
+from xceweb.common import reasons, wording
 from xceweb.console import policy_form
 from xceweb.dashboard.contexts import words
 
@@ -175,7 +173,7 @@ def _protected(verdict: str, count: int) -> dict[str, Any]:
     text = explain.verdict_text(verdict, {}).partition(":")[0]
     return {
         "label": text[:1].upper() + text[1:],
-        "help_url": f"{urls.reverse('help:reasons')}#{verdict}",
+        "help_url": reasons.url(verdict),
         "count": count,
         "slots": {},
         "example": "",

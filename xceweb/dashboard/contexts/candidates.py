@@ -14,6 +14,7 @@ from typing import Any
 from scheduler import models
 from scheduler.core import decisions, explain
 from scheduler.selectors import explanations, permissions, slot_kinds
+from xceweb.common import reasons
 from xceweb.dashboard.contexts import words
 
 Views = Iterable[Mapping[str, Any]]
@@ -57,6 +58,7 @@ def row(
         "css": css,
         "is_selected": view["verdict"] == "selected",
         "verdict": verdict,
+        "help_url": reasons.url(view["verdict"]),
         "fact": words.bold(fact),
         "queue": other.session.queue.slug if other else words.NOTHING,
         "value": value(view, other, axis) if is_open else words.NOTHING,

@@ -10,6 +10,7 @@ from django import urls
 from scheduler import models
 from scheduler.core import explain
 from scheduler.selectors import decisions, groups, nodes, slot_kinds
+from xceweb.common import reasons
 from xceweb.dashboard.contexts import capacity, decision_list, node_pages, queue_rows
 
 _LAST = 5
@@ -98,7 +99,7 @@ def _list_url(group: models.ResourceGroup, state: str) -> str:
 def _pending(row: groups.Waiting, known: dict[str, slot_kinds.Kind]) -> dict[str, Any]:
     return {
         "label": explain.pend_title(row.reason),
-        "url": f"{urls.reverse('help:reasons')}#{row.reason}",
+        "url": reasons.url(row.reason),
         "count": row.count,
         "slots": slot_kinds.amounts(row.slots, known),
         "oldest_wait_s": row.oldest_wait_s,

@@ -11,7 +11,7 @@ from scheduler import models
 from scheduler.core import decisions, explain
 from scheduler.core.counterfactuals import waiting
 from scheduler.selectors import capacity, explanations, permissions, slot_kinds, verdicts
-from xceweb.common import wording
+from xceweb.common import reasons, wording
 from xceweb.dashboard.contexts import candidates, session_seen, words
 
 R = decisions.PendReason
@@ -47,7 +47,7 @@ def load(seen: session_seen.Seen) -> dict[str, Any]:
         "since": row.since,
         "round": row.round_number or None,
         "checked_at": row.seen_at,
-        "help_url": f"{urls.reverse('help:reasons')}#{row.reason}",
+        "help_url": reasons.url(row.reason),
         "next": _next(seen.session),
         "is_tried": row.reason in waiting.ASKED,
         "estimate": None,

@@ -246,14 +246,12 @@ def reasons() -> dict[str, Any]:
         "code": "no-resources",
         "label": "No room",
         "meaning": "No node has all that was asked for free at once.",
-        "advice": "Ask for less.",
     }
-    held = {"code": "held", "label": "Held", "meaning": "Somebody holds it back.", "advice": "Release it."}
+    held = {"code": "held", "label": "Held", "meaning": "Somebody holds it back."}
     lower = {
         "code": "not-lower",
         "label": "Not lower",
         "meaning": "Only a strictly lower number can be stopped.",
-        "advice": "",
     }
     return {
         **frame.frame("help", ("Reasons explained", "")),
@@ -272,6 +270,24 @@ def reasons() -> dict[str, Any]:
             },
         ],
     }
+
+
+def reason() -> dict[str, Any]:
+    """One reason's page."""
+    page = {
+        "meaning": "Somebody holds it back, and every round passes it over.",
+        "user": "Release it on its page.",
+        "administrator": "Operators may release it too.",
+    }
+    held = {"code": "held", "label": "Held", "meaning": "Somebody holds it back.", "page": page}
+    part = {
+        "id": "pending",
+        "heading": "Why a session waits",
+        "text": "One headline each.",
+        "reasons": [held],
+    }
+    crumbs = (("Reasons explained", "/help/reasons/"), ("Held", ""))
+    return {**frame.frame("help", *crumbs), "part": part, "reason": held}
 
 
 class LoginForm(forms.Form):

@@ -35,6 +35,7 @@ PAGES: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
     "decisions": ("dashboard/decision_list.html", decisions.decision_list),
     "decision": ("dashboard/decision_detail.html", decisions.decision),
     "reasons": ("help/reasons.html", console.reasons),
+    "reason": ("help/reason.html", console.reason),
     "design": ("help/design.html", lambda: {**frame.frame("help", ("Design", "")), **design.context()}),
     "login": ("accounts/login.html", console.login),
     "not-found": ("404.html", console.refused),

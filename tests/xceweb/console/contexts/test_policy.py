@@ -129,5 +129,5 @@ def test_protection_is_counted_by_reason(world: worlds.World) -> None:
     found = policy_preview.load(world.people["manager"], a_form(world.group), a_preview(1, "terminate"))
 
     assert found["protected"][0]["count"] == 2
-    assert found["protected"][0]["help_url"] == "/help/reasons/#not-lower"
+    assert found["protected"][0]["help_url"] == "/help/reasons/not-lower/"
     assert found["figures"][2]["value"] == "1 min"

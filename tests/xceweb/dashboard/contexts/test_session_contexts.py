@@ -279,7 +279,7 @@ def test_every_reason_of_a_wait_has_its_page(world: worlds.World, reason: core_d
     found = why_pending.load(look(world, world.waiting))
 
     assert found["sentence"]
-    assert found["help_url"].endswith(f"#{reason.value}")
+    assert found["help_url"].endswith(f"/{reason.value}/")
     if reason is not core_decisions.PendReason.NOT_EVALUATED:
         assert [check["result"] for check in found["checks"] if check["fact"]] in (["no"], ["wait"])
 
