@@ -46,6 +46,7 @@ class Context:
         self.lifted: frozenset[int] = frozenset()  #: holders whose claims do not count for the one looked at
         self.has_first = False  #: the first session that lacks slots has been met
         self.claimed: set[int] = set()  #: victims of this round's decisions
+        self.failed_policies: dict[str, str] = {}  #: name -> how it failed; not asked again in this round
         self._winners: dict[int, set[int]] = {}
         for edge in view.edges:
             self.add_edge(edge.winner_id, edge.loser_id)

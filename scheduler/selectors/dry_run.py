@@ -16,6 +16,7 @@ from typing import Any
 from scheduler import clock, models
 from scheduler.core import decisions, entities, preview, resources
 from scheduler.core import snapshot as core_snapshot
+from scheduler.plugins import asking
 from scheduler.selectors import session_rows
 from scheduler.selectors import snapshot as snapshots
 from scheduler.services import actors, submission
@@ -126,7 +127,11 @@ def _ask(loaded: snapshots.Loaded, session: entities.Session) -> Answer:
         owners = (*owners, *snapshots.owners({session.owner_id}, loaded.promised_to_owners))
     others = tuple(one for one in view.sessions if one.id != session.id)
     asked = dataclasses.replace(view, sessions=(*others, session), owners=owners)
-    found = [one for one in preview.collect(asked) if _is_about(one, session.id)]
+    found = [
+        one
+        for one in preview.collect(asked, policies=asking.policies_for(asked))
+        if _is_about(one, session.id)
+    ]
     return _answer(found, loaded.names)
 
 

@@ -35,6 +35,7 @@ _PLAIN = {
     "session.withdraw_refused": "stops all the same: it was too late to take its stop back",
     "session.claim_ended": "gave up the room that was kept for it",
     "queue.changed": "has new rules",
+    "queue.policy_failed": "stops nobody: its preemption policy failed",
     "group.created": "was created",
     "node.added": "was added",
     "node.enrolled": "has a key and may join",

@@ -14,6 +14,7 @@ from typing import Any
 from scheduler import clock, models
 from scheduler.core import decisions, entities
 from scheduler.core import preview as core_preview
+from scheduler.plugins import asking
 from scheduler.selectors import permissions, snapshot
 from scheduler.services import policies
 
@@ -68,7 +69,8 @@ def preview_policy(viewer: models.User, group: models.ResourceGroup, changes: di
     loaded = snapshot.load_snapshot(group)
     current = models.PolicyVersion.objects.get(pk=loaded.policy_id)
     draft = policies.draft(current, {**changes, "preemption_state": entities.PreemptionState.ON.value})
-    found = core_preview.would_preempt(loaded.snapshot, snapshot.policy_value(draft))
+    asked = asking.policies_for(loaded.snapshot)
+    found = core_preview.would_preempt(loaded.snapshot, snapshot.policy_value(draft), policies=asked)
     state = models.GroupRounds.objects.get(group=group)
     return _render(loaded, found, round_number=state.last_number, viewer=viewer)
 

@@ -8,8 +8,9 @@ import datetime
 from django.db.models import Count, Min, Q
 
 from scheduler import clock, models
-from scheduler.core import states
+from scheduler.core import decisions, states
 from scheduler.core.preemption import shipped
+from scheduler.plugins import catalog
 from scheduler.selectors import permissions
 
 _PENDING, _TERMINATED = states.SessionState.PENDING.value, states.SessionState.TERMINATED.value
@@ -38,14 +39,16 @@ def rows(viewer: models.User, *, group: models.ResourceGroup | None = None) -> l
     """
     Return the visible queues by name, their load counted over the viewer's groups (or ``group`` alone).
 
-    Seven queries at most, whatever the number of queues.
+    Eight queries at most, whatever the number of queues.
     """
     found = permissions.visible_queues(viewer).prefetch_related("preemptible_queues", "groups")
     queues = list(found.filter(groups=group) if group else found)
     seen = {group.pk} if group else set(permissions.visible_groups(viewer).values_list("pk", flat=True))
     load = _load(viewer, queues, seen)
     now = clock.now()
-    return [_row(queue, seen, (load.get(queue.pk, {}), now)) for queue in queues]
+    found = [_row(queue, seen, (load.get(queue.pk, {}), now)) for queue in queues]
+    errors = _policy_errors(queues, seen)
+    return [dataclasses.replace(row, policy_error=errors.get(row.name, "")) for row in found]
 
 
 def _load(viewer: models.User, queues: list[models.Queue], groups: set[int]) -> dict[int, dict[str, object]]:
@@ -73,7 +76,7 @@ def _row(queue: models.Queue, seen: set[int], known: tuple[dict[str, object], da
         is_preemptible=queue.preemptible,
         may_preempt=sorted(other.slug for other in queue.preemptible_queues.all()),
         policy_name=queue.preempt_policy or shipped.DEFAULT,
-        policy_error=_policy_error(queue),
+        policy_error="",
         default_priority=queue.default_priority,
         max_priority=queue.max_priority,
         groups=sorted(group.slug for group in queue.groups.all() if group.pk in seen),
@@ -83,7 +86,22 @@ def _row(queue: models.Queue, seen: set[int], known: tuple[dict[str, object], da
     )
 
 
-def _policy_error(queue: models.Queue) -> str:
-    if not queue.preempt_policy or queue.preempt_policy in shipped.FOR_QUEUES:
-        return ""
-    return f"{queue.preempt_policy} is not installed: this queue preempts nobody"
+def _policy_errors(queues: list[models.Queue], groups: set[int]) -> dict[str, str]:
+    """Return, by queue, why its policy stops nobody: it cannot be used, or failed for a session that waits now."""
+    named = {queue.slug: queue.preempt_policy for queue in queues if queue.preempt_policy}
+    found = catalog.faults(set(named.values()))
+    told = {
+        slug: f"{name} {found[name]}: this queue preempts nobody"
+        for slug, name in named.items()
+        if name in found
+    }
+    if set(named) <= set(told):
+        return told
+    failed = models.PendReason.objects.filter(
+        reason=decisions.PendReason.POLICY_FAILED.value,
+        session__queue__in=queues,
+        session__group__in=groups,
+        session__state=_PENDING,
+    )
+    rows = failed.order_by("seen_at", "pk").values_list("session__queue__slug", "facts")
+    return {slug: facts.get("policy", "") for slug, facts in rows} | told

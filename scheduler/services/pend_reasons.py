@@ -40,7 +40,24 @@ def write(work: unit.Work, pends: list[decisions.Pend], *, record: recording.Rou
     models.PendReason.objects.bulk_create(
         rows, update_conflicts=True, unique_fields=["session"], update_fields=_FIELDS
     )
+    _tell_failed_policies(work, rows, [sessions[row.session_id] for row in rows], known)
     _mark_waiting(work.now, sessions, latest)
+
+
+def _tell_failed_policies(
+    work: unit.Work,
+    rows: list[models.PendReason],
+    sessions: list[models.Session],
+    known: dict[int, models.PendReason],
+) -> None:
+    """Tell, once while it stands, how a queue's preemption policy fails."""
+    told = {str(row.facts.get("policy")) for row in known.values() if row.reason == R.POLICY_FAILED}
+    for row, session in zip(rows, sessions, strict=True):
+        text = str(row.facts.get("policy"))
+        if row.reason == R.POLICY_FAILED and text not in told:
+            told.add(text)
+            queue = session.queue.slug
+            work.tell("queue.policy_failed", group_id=session.group_id, queue=queue, policy=text)
 
 
 def _lock_changed(

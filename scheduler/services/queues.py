@@ -14,7 +14,7 @@ from django.db.models import F, Q
 
 from scheduler import errors, models
 from scheduler.core import entities
-from scheduler.core.preemption import shipped
+from scheduler.plugins import catalog
 from scheduler.services import actors, audit, checks, locks, withdrawals
 from scheduler.services import work as unit
 
@@ -108,10 +108,8 @@ def _reconsider(work: unit.Work, queue: models.Queue) -> None:
 
 def _check_queue(queue: models.Queue) -> None:
     checks.checked(queue)
-    name = queue.preempt_policy
-    if name and name not in shipped.FOR_QUEUES:
-        known = ", ".join(sorted(shipped.FOR_QUEUES))
-        text = f"there is no policy {name!r} for queues; there are: {known}"
+    text = catalog.refusal(queue.preempt_policy) if queue.preempt_policy else ""
+    if text:
         raise errors.Refusal(code="unknown-policy", fields={"preempt_policy": text})
 
 

@@ -13,6 +13,7 @@ import time
 from scheduler import models
 from scheduler.core import decisions
 from scheduler.core import rounds as core_rounds
+from scheduler.plugins import asking
 from scheduler.selectors import snapshot
 from scheduler.services import actors, bells, commit, locks
 from scheduler.services import work as unit
@@ -75,7 +76,8 @@ def _think(group: models.ResourceGroup) -> Thought:
     state = models.GroupRounds.objects.get(group=group)
     loaded = snapshot.load_snapshot(group, round_number=state.last_number + 1)
     found: list[decisions.Decision] = []
-    core_rounds.run_round(loaded.snapshot, found.append)
+    policies = asking.policies_for(loaded.snapshot)
+    core_rounds.run_round(loaded.snapshot, found.append, policies=policies)
     return Thought(group, state, loaded, tuple(found))
 
 

@@ -151,14 +151,30 @@ def _choose(
     name, chooser = _policy_for(ctx, session, judged.axis, policies)
     if chooser is None or not judged.targets:
         return None
-    problem = _problem(ctx, judged)
-    answer = _ask(name, chooser, problem)
+    answer, victims = _asked_once(ctx, session, judged, (name, chooser))
     if answer is None:
         return None
-    ctx.search_steps += max(0, min(answer.steps, problem.steps))
-    victims = verified(ctx, session, judged, answer)
     reserve = make_reserve(ctx, session, answer.node_id, victims)
     return Plan(reserve, victims, (), name, answer.is_fewest, answer.steps, answer.proof)
+
+
+def _asked_once(
+    ctx: context.Context,
+    session: entities.Session,
+    judged: problems.Judged,
+    asked: tuple[str, policy.PreemptPolicy],
+) -> tuple[policy.Answer | None, tuple[entities.Session, ...]]:
+    """Return an answer that holds, with its victims; one that failed in this round is not asked again in it."""
+    name, chooser = asked
+    if name not in ctx.failed_policies:
+        try:
+            problem = _problem(ctx, judged)
+            answer = _ask(chooser, problem)
+            ctx.search_steps += max(0, min(answer.steps, problem.steps)) if answer else 0
+            return answer, verified(ctx, session, judged, answer) if answer else ()
+        except policy.PolicyFailed as error:
+            ctx.failed_policies[name] = f"the preemption policy {name} {error}"
+    raise policy.PolicyFailed(ctx.failed_policies[name])
 
 
 def _problem(ctx: context.Context, judged: problems.Judged) -> policy.Problem:
@@ -178,18 +194,18 @@ def _policy_for(
     name = queue.preempt_policy or shipped.DEFAULT
     if name not in policies:
         raise policy.PolicyFailed(
-            f"queue {queue.name} names the preemption policy {name}, which does not exist"
+            f"queue {queue.name} names the preemption policy {name}, which is not installed"
         )
     return name, policies[name]
 
 
-def _ask(name: str, chooser: policy.PreemptPolicy, problem: policy.Problem) -> policy.Answer | None:
+def _ask(chooser: policy.PreemptPolicy, problem: policy.Problem) -> policy.Answer | None:
     try:
         return chooser(problem)
     except policy.PolicyFailed:
         raise
-    except Exception as error:  # a plug-in is foreign code; its error must not end the round
-        raise policy.PolicyFailed(f"the preemption policy {name} failed: {type(error).__name__}") from error
+    except Exception as error:  # a policy's error must not end the round
+        raise policy.PolicyFailed(f"failed: {type(error).__name__}") from error
 
 
 def verified(
@@ -204,21 +220,19 @@ def verified(
     """
     target = next((t for t in judged.targets if t.node_id == answer.node_id), None)
     if target is None:
-        raise policy.PolicyFailed("the preemption policy chose a node that was not offered")
+        raise policy.PolicyFailed("chose a node that was not offered")
     legal = {candidate.session_id for candidate in target.candidates}
     ids = answer.victim_ids
     if not ids or len(set(ids)) != len(ids) or not set(ids) <= legal:
-        raise policy.PolicyFailed(
-            "the preemption policy chose a session that may not be stopped, or none, or one twice"
-        )
+        raise policy.PolicyFailed("chose a session that may not be stopped, or none, or one twice")
     if target.most is not None and len(ids) > target.most:
-        raise policy.PolicyFailed("the preemption policy suspends more sessions than one node may hold")
+        raise policy.PolicyFailed("suspends more sessions than one node may hold")
     victims = tuple(ctx.session_by_id[i] for i in ids)
     if not suffices(ctx, session, answer.node_id, victims):
-        raise policy.PolicyFailed("the preemption policy chose victims that do not free enough")
+        raise policy.PolicyFailed("chose victims that do not free enough")
     for one in victims:
         if suffices(ctx, session, answer.node_id, [v for v in victims if v is not one]):
-            raise policy.PolicyFailed("the preemption policy chose a victim that is not needed")
+            raise policy.PolicyFailed("chose a victim that is not needed")
     return victims
 
 

@@ -17,7 +17,12 @@ from scheduler.core import entities, errors, proofs
 
 
 class PolicyFailed(errors.CoreError):
-    """The queue's preemption policy is missing, failed, or gave an answer that cannot be used."""
+    """
+    The queue's preemption policy is missing, failed, or gave an answer that cannot be used.
+
+    A policy that raises it says what it did, as in "did not answer within 1 s"; the planner puts its name in
+    front.
+    """
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -111,8 +111,8 @@ def between(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]],
     once: list[Callable[[], object]] = []
     think = rounds.core_rounds.run_round
 
-    def run_round(snapshot: Any, decide: Any) -> None:
-        think(snapshot, decide)
+    def run_round(snapshot: Any, decide: Any, **more: Any) -> None:
+        think(snapshot, decide, **more)
         while once:
             once.pop()()
 

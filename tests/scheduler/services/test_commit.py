@@ -141,7 +141,7 @@ def _reserve_behind_its_back(cluster, session):
 def _decide(monkeypatch, *found):
     """Let the next rounds decide just this."""
     monkeypatch.setattr(
-        rounds.core_rounds, "run_round", lambda snapshot, decide: [decide(each) for each in found]
+        rounds.core_rounds, "run_round", lambda snapshot, decide, **more: [decide(each) for each in found]
     )
 
 

@@ -40,7 +40,7 @@ def thinking(monkeypatch):
     think = rounds.core_rounds.run_round
 
     def set_(instead):
-        monkeypatch.setattr(rounds.core_rounds, "run_round", lambda *args: instead(think, *args))
+        monkeypatch.setattr(rounds.core_rounds, "run_round", lambda *args, **more: instead(think, *args))
 
     return set_
 

@@ -87,6 +87,7 @@ def test_a_queue_names_a_policy_that_exists(db):
         queues.create_queue(SYSTEM, "q", groups=[group], preempt_policy="cheapest")
 
     assert caught.value.code == "unknown-policy"
+    assert "there are: lowest_priority_first" in caught.value.fields["preempt_policy"]
 
 
 def test_p05_a_change_of_a_queue_is_audited_and_told_to_its_groups(db):

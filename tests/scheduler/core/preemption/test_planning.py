@@ -82,6 +82,20 @@ def test_p07_p11_a_bad_answer_is_refused_and_seen(chooser, words):
     assert words in pend.facts["policy"]
 
 
+@pytest.mark.parametrize("chooser", [_answering(3, 5), _raise])
+def test_p11_a_policy_that_failed_is_not_asked_again_in_that_round(chooser):
+    asked = []
+    view = _view()
+    more = [factories.a_session(i, slots(cpu=1), priority=50) for i in (10, 11)]
+    view = dataclasses.replace(view, sessions=(*view.sessions, *more))
+
+    found = factories.decide(view, policies={"odd": lambda problem: asked.append(1) or chooser(problem)})
+
+    assert len(asked) == 1
+    assert {R.POLICY_FAILED} == {pend.reason for pend in factories.by_session(found).values()}
+    assert {"the preemption policy odd"} == {pend.facts["policy"][:25] for pend in found}
+
+
 def test_victims_that_do_not_free_enough_are_refused():
     large = dataclasses.replace(factories.a_session(9, slots(cpu=4)), priority=50)
     view = _view()
