@@ -93,9 +93,8 @@ class Process:
     def kill(self) -> None:
         """End the process and all of its group, and wait until it is gone."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(
-                self.pid, signal.SIGKILL
-            )  # before it is waited for: until then nobody else has its number
+            # Before it is waited for: until then nobody else has its number.
+            os.killpg(self.pid, signal.SIGKILL)
         self._popen.wait()
         self.forget()
 

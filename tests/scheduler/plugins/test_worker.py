@@ -59,6 +59,22 @@ def test_p11_a_hostile_policy_is_told_and_the_next_question_is_answered(
     assert workers.ask(found, problem, pool.Budget(workers.limits)) == policy.Answer(7, (2,))
 
 
+def test_a_process_that_hid_in_a_session_of_its_own_is_ended(a_policy, workers, problem, tmp_path):
+    hide = (
+        "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n"
+        f"        os.mkdir({str(tmp_path)!r} + f'/pid-{{os.getpid()}}')\n"
+        "        __import__('time').sleep(600)\n    os._exit(0)\n"
+        f"while not [each for each in os.listdir({str(tmp_path)!r}) if each.startswith('pid-')]: pass"
+    )
+
+    with pytest.raises(policy.PolicyFailed, match="left a process of its own behind"):
+        workers.ask(a_policy(hide), problem, pool.Budget(workers.limits))
+
+    (mark,) = tmp_path.glob("pid-*")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(mark.name.removeprefix("pid-")), 0)
+
+
 def test_what_a_policy_prints_is_in_nobodys_way(a_policy, workers, problem):
     body = (
         "print('{\"number\":1}' * 9)\nos.write(1, b'x\\n' * 999)\nos.write(2, b'y' * 999)\nreturn 7, [1, 2]"
