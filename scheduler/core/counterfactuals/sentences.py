@@ -99,7 +99,7 @@ def _scaled(answer: answers.Counterfactual, style: Style) -> tuple[str, str]:
         return "With less of everything", _NOT_NOW
     values = {k.removeprefix("value."): int(v) for k, v in answer.facts.items() if k.startswith("value.")}
     listed = amounts.listed(values, kinds=style.kinds)
-    return f"With {answer.facts['percent']} % of everything ({listed})", _NOW
+    return f"With {answer.facts['percent']} % of everything, rounded down ({listed})", _NOW
 
 
 def _fewer(answer: answers.Counterfactual, style: Style) -> tuple[str, str]:

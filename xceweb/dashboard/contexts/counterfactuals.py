@@ -50,9 +50,11 @@ def say(seen: session_seen.Seen, answer: answers.Counterfactual) -> sentences.Sa
 
 
 def _worth_saying(found: tuple[answers.Counterfactual, ...]) -> list[answers.Counterfactual]:
-    """Leave out the kinds of which less would not help, where less of another kind would."""
-    is_enough = any(one.helps and one.kind is _K.STARTS_WITH_LESS for one in found)
-    return [one for one in found if one.helps or not (is_enough and one.kind is _K.STARTS_WITH_LESS)]
+    """Where less of one kind is enough, leave out those of which less is no help, and less of everything."""
+    if not any(one.helps and one.kind is _K.STARTS_WITH_LESS for one in found):
+        return list(found)
+    kept = (one for one in found if one.helps or one.kind is not _K.STARTS_WITH_LESS)
+    return [one for one in kept if one.kind is not _K.STARTS_SCALED]
 
 
 def _line(seen: session_seen.Seen, answer: answers.Counterfactual) -> dict[str, Any]:

@@ -46,7 +46,7 @@ EXPECTED = {
     K.STARTS_SCALED: (
         {"percent": 50, "step": 5, "asked.cpu": 8000, "value.cpu": 4000, "value.mem": 2 * GIB},
         {"asked.cpu": 8000, "step": 5},
-        "With 50 % of everything (4 cores and 2 GiB), it starts now.",
+        "With 50 % of everything, rounded down (4 cores and 2 GiB), it starts now.",
         "With less of everything, it does not start now.",
     ),
     K.STARTS_ON_FEWER_NODES: (

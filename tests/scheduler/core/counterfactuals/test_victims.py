@@ -16,6 +16,7 @@ from tests.factories import slots
 K = answers.Kind
 #: The night tries 25 times as many: more than 5,000 victims.
 TIMES = 25 if os.environ.get("XCE_NIGHT") else 1
+pytestmark = pytest.mark.timeout(240 * TIMES)
 RULES = factories.ON
 _FIELDS = {K.SPARED_JOB_PRIORITY: "job_priority", K.SPARED_PRIORITY: "priority"}
 
@@ -174,13 +175,13 @@ _CHECKS = {
 }
 
 
-@settings(max_examples=200 * TIMES, deadline=None)
+@settings(max_examples=120 * TIMES, deadline=None)
 @given(strategies.snapshots())
 def test_every_stated_value_works_and_none_below_it_does(view):
     checked(view)
 
 
-@settings(max_examples=40 * TIMES, deadline=None)
+@settings(max_examples=20 * TIMES, deadline=None)
 @given(strategies.snapshots(nodes=2, running=14, pending=8, scope=entities.PreemptionScope.OWNER_THEN_QUEUE))
 def test_the_same_with_many_preemptors_in_one_round(view):
     checked(view)

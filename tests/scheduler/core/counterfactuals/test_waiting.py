@@ -14,8 +14,9 @@ from tests import factories, strategies
 from tests.factories import slots
 
 K, OUT = answers.Kind, answers.Outcome
-#: The night tries 25 times as many: more than 5,000 waiting sessions.
-TIMES = 25 if os.environ.get("XCE_NIGHT") else 1
+#: The night tries 60 times as many: more than 5,000 waiting sessions.
+TIMES = 60 if os.environ.get("XCE_NIGHT") else 1
+pytestmark = pytest.mark.timeout(240 * TIMES)
 OFF = dataclasses.replace(factories.ON, state=entities.PreemptionState.OFF)
 _RANKS = {K.HIGHER_PRIORITY: "priority", K.HIGHER_JOB_PRIORITY: "job_priority"}
 
@@ -290,19 +291,19 @@ _CHECKS = {
 }
 
 
-@settings(max_examples=80 * TIMES, deadline=None)
+@settings(max_examples=40 * TIMES, deadline=None)
 @given(strategies.snapshots())
 def test_every_stated_value_works_and_one_step_less_does_not(view):
     checked(view)
 
 
-@settings(max_examples=25 * TIMES, deadline=None)
+@settings(max_examples=10 * TIMES, deadline=None)
 @given(strategies.snapshots(nodes=2, running=12, pending=8, min_runtime_s=600))
 def test_the_same_in_crowds_under_a_minimum_runtime(view):
     checked(view)
 
 
-@settings(max_examples=25 * TIMES, deadline=None)
+@settings(max_examples=10 * TIMES, deadline=None)
 @given(strategies.snapshots(state=entities.PreemptionState.OFF))
 def test_the_same_with_preemption_off(view):
     checked(view)
