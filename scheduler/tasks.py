@@ -6,8 +6,8 @@ import logging
 
 from celery import shared_task
 
+from scheduler.services import pruning, reports, rounds
 from scheduler.services import reconcile as reconciler
-from scheduler.services import reports, rounds
 
 log = logging.getLogger(__name__)
 
@@ -40,3 +40,9 @@ def take_report(text: str) -> None:
 def reconcile() -> None:
     """Look at everything that has a deadline."""
     reconciler.run()
+
+
+@shared_task(name="xce.prune")
+def prune() -> None:
+    """Empty what is kept longer than the setting says."""
+    pruning.prune_snapshots()

@@ -38,6 +38,13 @@ def _positive_float(value: str) -> float:
     return number
 
 
+def _natural(value: str) -> int:
+    number = int(value)
+    if number < 0:
+        raise ValueError("must be zero or more")
+    return number
+
+
 def _switch(value: str) -> bool:
     if value.lower() in ("1", "true", "yes", "on"):
         return True
@@ -66,6 +73,9 @@ VARIABLES = (
     Variable("XCE_DATA_DIR", _text, ".xce", "where a single-machine installation keeps its state"),
     Variable("XCE_STATIC_ROOT", _text, "", "where collectstatic writes; empty = XCE_DATA_DIR/static"),
     Variable("XCE_TIME_SCALE", _positive_float, "1", "scales the machine's own timers; tests use 0.05"),
+    Variable(
+        "XCE_KEEP_SNAPSHOTS_DAYS", _natural, "90", "days that snapshots of rounds are kept; 0 = for ever"
+    ),
     Variable("XCE_DEMO_STREAM", _switch, "true", "whether a demo cluster submits sessions of its own"),
     Variable("XCE_LOG_JSON", _switch, "false", "one JSON object a log line"),
 )

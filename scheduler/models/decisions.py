@@ -10,7 +10,11 @@ from scheduler.models.policies import choices_of
 
 
 class Round(models.Model):
-    """One run of the scheduler over one group; only rounds that decided something are stored."""
+    """
+    One run of the scheduler over one group; only rounds that decided something are stored.
+
+    The snapshot is stored whole, or as its difference to that of ``base``; retention empties it in the end.
+    """
 
     group = models.ForeignKey("scheduler.ResourceGroup", on_delete=models.CASCADE, related_name="rounds")
     number = models.PositiveBigIntegerField()
@@ -18,8 +22,17 @@ class Round(models.Model):
     core_version = models.CharField(max_length=16)
     digest = models.CharField(max_length=64)
     snapshot = models.BinaryField(
-        null=True, help_text="zlib of the canonical JSON; kept where a decision points at it"
+        null=True,
+        help_text="zlib of the canonical JSON, or of the difference to base; null = not kept any more",
     )
+    base = models.ForeignKey(
+        "self",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="differences",
+        help_text="whose snapshot this one is a difference to; null = whole",
+    )
+    outline = models.BinaryField(null=True, help_text="zlib of JSON: all decisions in short")
     at = models.DateTimeField()
     duration_ms = models.PositiveIntegerField()
     dispatched = models.PositiveIntegerField(default=0)

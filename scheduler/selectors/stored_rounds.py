@@ -1,21 +1,77 @@
-"""Reads of what a decision points at: the stored snapshot of its round, in its plain form. Internal to pages."""
+"""
+Reads of stored rounds: the snapshot that a round was decided on, and its decisions in short. Internal to pages.
+
+A snapshot is stored whole, or as its difference to the last whole one of its group (DESIGN section 7).
+"""
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import json
 import zlib
 from collections.abc import Mapping
 from typing import Any
 
 from scheduler import models
+from scheduler.core import differences
 
 _SECOND = 1_000_000
+#: Whole snapshots that a process remembers: each round of a group is compared with the same one.
+_REMEMBERED = 2
+_whole: collections.OrderedDict[tuple[int, str], dict[str, Any]] = collections.OrderedDict()
+
+
+def text(plain: Mapping[str, Any]) -> str:
+    """Return the canonical JSON of a plain snapshot: what its digest is made of."""
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"))
+
+
+def packed(plain: Mapping[str, Any]) -> bytes:
+    """Return plain data as it is stored."""
+    return zlib.compress(text(plain).encode())
+
+
+def unpacked(stored: bytes | memoryview) -> dict[str, Any]:
+    """Return plain data from what is stored."""
+    plain: dict[str, Any] = json.loads(zlib.decompress(bytes(stored)))
+    return plain
 
 
 def plain_snapshot(decision: models.Decision) -> dict[str, Any] | None:
-    """Return the snapshot that a decision was made from, None where it is no longer kept. One query."""
-    stored = models.Round.objects.values_list("snapshot", flat=True).get(pk=decision.round_id)
-    return json.loads(zlib.decompress(bytes(stored))) if stored else None
+    """Return the snapshot that a decision was made from, None where it is no longer kept. At most two queries."""
+    row = (
+        models.Round.objects.select_related("base")
+        .only("snapshot", "digest", "base")
+        .get(pk=decision.round_id)
+    )
+    return plain_of(row) if row.snapshot else None
+
+
+def plain_of(row: models.Round) -> dict[str, Any]:
+    """
+    Return the plain snapshot of a round that still has one; not to be changed.
+
+    Raises:
+        ValueError: it has none, or the one that it is a difference to has none.
+    """
+    if row.snapshot is None or (row.base is not None and row.base.snapshot is None):
+        raise ValueError(f"the snapshot of round {row.number} is not kept any more")
+    if row.base is None:
+        return _remembered(row)
+    return differences.applied(_remembered(row.base), unpacked(row.snapshot))
+
+
+def _remembered(row: models.Round) -> dict[str, Any]:
+    assert row.snapshot is not None
+    key = (row.pk, row.digest)
+    plain = _whole.get(key)
+    if plain is None:
+        plain = _whole[key] = unpacked(row.snapshot)
+        with contextlib.suppress(KeyError):  # another thread may have forgotten one meanwhile
+            while len(_whole) > _REMEMBERED:
+                _whole.popitem(last=False)
+    return plain
 
 
 def ran_s(view: Mapping[str, Any] | None) -> dict[int, int]:

@@ -79,7 +79,7 @@ class Committer:
             self._without_ground |= {p.preempting_jobid for p in self._preempts if not p.is_shadow}
             self._without_ground |= {p.session_id for p in self._pends if p.wait or p.claim}
         self._pend(self._record)
-        self._record.close(self.counts)
+        self._record.close(self.counts, [*self._dispatches, *self._preempts, *self._pends])
 
     def _make_room(self) -> None:
         for preempt in self._preempts:

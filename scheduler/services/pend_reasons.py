@@ -24,7 +24,8 @@ _FIELDS = ["reason", "facts", "nodes", "candidates", "since", "seen_at", "round_
 
 def write(work: unit.Work, pends: list[decisions.Pend], *, record: recording.RoundRecord) -> None:
     """
-    Bring the reasons of a group up to date with one round's answers; a changed headline is an event.
+    Bring the reasons of a group up to date with one round's answers; a changed headline is an event, and has its round
+    stored.
 
     A session that somebody is changing just now is left to the next round: a round waits for nobody's lock but those
     of its decisions, and never explains the wait of one that ends.
@@ -32,6 +33,8 @@ def write(work: unit.Work, pends: list[decisions.Pend], *, record: recording.Rou
     latest = {pend.session_id: pend for pend in pends}
     known = {row.session_id: row for row in models.PendReason.objects.filter(session__in=latest)}
     sessions = _lock_changed(latest, known)
+    if any(_is_news(latest[pk], known.get(pk)) for pk in sessions):
+        record.row()
     rows = [
         _row(work, sessions[pk], latest[pk], known=known.get(pk), number=record.number)
         for pk in sorted(sessions)
@@ -87,6 +90,11 @@ def _stands(pend: decisions.Pend, known: models.PendReason | None) -> bool:
     )
 
 
+def _is_news(pend: decisions.Pend, known: models.PendReason | None) -> bool:
+    """Say whether the headline of a wait is another than before."""
+    return known is None or known.reason != pend.reason
+
+
 def _row(
     work: unit.Work,
     session: models.Session,
@@ -95,7 +103,7 @@ def _row(
     known: models.PendReason | None,
     number: int,
 ) -> models.PendReason:
-    is_new_headline = known is None or known.reason != pend.reason
+    is_new_headline = _is_news(pend, known)
     if is_new_headline:
         before = known.reason if known else ""
         work.tell(

@@ -1,24 +1,29 @@
 """
-What stays of a round: its row, and the snapshot where a decision points at it (DESIGN section 7).
+What stays of a round: its row with the snapshot that it was decided on, and its decisions (DESIGN section 7).
 
-A round that decided nothing and changed no headline leaves no row.
+A round that stopped nobody and changed no headline leaves no row. A snapshot is stored whole once in ``WHOLE_EVERY``
+stored rounds of a group, and as the difference to that one otherwise.
 """
 
 from __future__ import annotations
 
 import collections
 import hashlib
-import json
 import time
-import zlib
+from collections.abc import Iterable
+from typing import Any
 
 from django.db.models import F
 
 from scheduler import core as scheduler_core
 from scheduler import models
-from scheduler.core import decisions, snapshot
+from scheduler.core import decisions, differences, outlines, snapshot
 from scheduler.selectors import snapshot as snapshots
+from scheduler.selectors import stored_rounds
 from scheduler.services import work as unit
+
+#: One stored round in so many has its snapshot whole.
+WHOLE_EVERY = 100
 
 
 class RoundRecord:
@@ -32,6 +37,7 @@ class RoundRecord:
         self._loaded = loaded
         self._started = started
         self._row: models.Round | None = None
+        self._columns: dict[str, Any] | None = None
 
     @property
     def number(self) -> int:
@@ -41,20 +47,26 @@ class RoundRecord:
     def row(self) -> models.Round:
         """Return the stored row; the first call writes it, with the snapshot."""
         if self._row is None:
-            plain = json.dumps(
-                snapshot.canonical(self._loaded.snapshot), sort_keys=True, separators=(",", ":")
-            )
             self._row = models.Round.objects.create(
                 group=self._group,
                 number=self.number,
                 policy_id=self._loaded.policy_id,
                 core_version=scheduler_core.CORE_VERSION,
-                digest=hashlib.sha256(plain.encode()).hexdigest(),
-                snapshot=zlib.compress(plain.encode()),
                 at=self._work.now,
                 duration_ms=0,
+                **self._stored(),
             )
         return self._row
+
+    def _stored(self) -> dict[str, Any]:
+        """Return the columns of the snapshot; made once, for a rolled back row is written again."""
+        if self._columns is None:
+            plain = snapshot.canonical(self._loaded.snapshot)
+            digest = hashlib.sha256(stored_rounds.text(plain).encode()).hexdigest()
+            base = _base(self._group)
+            kept = differences.between(stored_rounds.plain_of(base), plain) if base else plain
+            self._columns = {"digest": digest, "base": base, "snapshot": stored_rounds.packed(kept)}
+        return self._columns
 
     def mark(self) -> models.Round | None:
         """Return what ``back_to`` needs when the savepoint that comes next is rolled back."""
@@ -64,15 +76,29 @@ class RoundRecord:
         """Forget a row that was written in a savepoint that is rolled back."""
         self._row = mark
 
-    def close(self, counts: collections.Counter[str]) -> None:
-        """Write the counts and the duration, where there is a row."""
+    def close(self, counts: collections.Counter[str], decided: Iterable[decisions.Decision]) -> None:
+        """
+        Write the counts, the duration and the decisions in short, where there is a row.
+
+        Args:
+            decided: all that the core decided, written or dropped.
+        """
         if self._row is not None:
             models.Round.objects.filter(pk=self._row.pk).update(
+                outline=stored_rounds.packed(outlines.outline(decided)),
                 duration_ms=int((time.monotonic() - self._started) * 1000),
                 dispatched=counts["dispatch"],
                 pended=counts["pend"],
                 preempted=counts["preempt"],
             )
+
+
+def _base(group: models.ResourceGroup) -> models.Round | None:
+    """Return the last whole round of a group while it has fewer differences than it may; None = store whole."""
+    last = models.Round.objects.filter(group=group, base=None, snapshot__isnull=False).order_by("-pk").first()
+    if last is None or last.differences.count() >= WHOLE_EVERY - 1:
+        return None
+    return last
 
 
 def decision_row(

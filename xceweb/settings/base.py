@@ -19,6 +19,7 @@ ALLOWED_HOSTS: list[str] = ENV["XCE_ALLOWED_HOSTS"]
 PUBLIC_URL: str = ENV["XCE_PUBLIC_URL"].rstrip("/")
 DATA_DIR = pathlib.Path(ENV["XCE_DATA_DIR"]).resolve()
 TIME_SCALE: float = ENV["XCE_TIME_SCALE"]
+KEEP_SNAPSHOTS_DAYS: int = ENV["XCE_KEEP_SNAPSHOTS_DAYS"]
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -172,6 +173,7 @@ CELERY_TIMEZONE = "UTC"
 CELERY_IMPORTS = ("scheduler.demo.stream",)
 CELERY_BEAT_SCHEDULE = {
     "due-rounds": {"task": "xce.due_rounds", "schedule": 1.0, "options": {"expires": 1}},
+    "prune": {"task": "xce.prune", "schedule": 3600.0, "options": {"expires": 3600}},
     "reconcile": {"task": "xce.reconcile", "schedule": 1.0, "options": {"expires": 1}},
 }
 if ENV["XCE_DEMO_STREAM"]:
