@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from scheduler import models
-from scheduler.scenarios import entries, history
+from scheduler.scenarios import entries, errors, history
 from scheduler.services import actors, nodes
 from scheduler.simulator import world as worlds
 
@@ -53,7 +53,14 @@ class Cast:
         return self.world.owner(name, self._limits.owner_limits.get(name))
 
     def submit(self, one: entries.SessionEntry) -> models.Session:
-        """Submit a waiting session, now or at its place in the order of submission."""
+        """
+        Submit a waiting session, now or at its place in the order of submission.
+
+        Raises:
+            NotExpressible: it says of itself what only a picture can.
+        """
+        if one.standing != entries.Standing():
+            raise errors.NotExpressible(f"session {one.id} has keys that only a picture of kind select has")
         moment = self.world.time.moment
         if one.submitted is not None:
             moment = worlds.BEGIN - worlds.PAST + datetime.timedelta(seconds=one.submitted)
@@ -95,7 +102,7 @@ class Cast:
         if ago is None:
             ago = entries.STARTED_S_AGO - self._placed
         self._placed += 1
-        return self.world.time.moment - datetime.timedelta(seconds=ago)
+        return self.world.time.moment - datetime.timedelta(microseconds=int(ago * 1_000_000))
 
 
 def kinds_of(case: entries.Case, sessions: Iterable[entries.SessionEntry]) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import decimal
 import enum
 from collections.abc import Mapping
 from typing import Any
@@ -11,6 +12,8 @@ from scheduler.core import states
 from scheduler.scenarios import located
 
 Amounts = Mapping[str, int]
+#: Seconds, exact to the microsecond.
+Seconds = int | decimal.Decimal
 #: How long a running session has run when the case does not say.
 STARTED_S_AGO = 3600
 
@@ -51,6 +54,37 @@ class QueueEntry:
 
 
 @dataclasses.dataclass(frozen=True)
+class Standing:
+    """What a picture may say of a session besides, so that a stored one can be written down exactly."""
+
+    stop_mode: str = ""  #: being stopped: what becomes of it; "" = the rules' mode
+    stop_deadline_s: Seconds = 1  #: being stopped: seconds from now; past = stuck
+    in_decision: bool | None = None  #: None = exactly the preempted ones are
+    is_withdrawing: bool = False
+    is_resume: bool = False  #: scheduled: by a resume
+    stop_failed: bool = False
+    holds: Mapping[str, Amounts] | None = None  #: suspended: what it holds still; None = by the rules
+    backoff_s: Mapping[str, Seconds] = dataclasses.field(default_factory=dict)  #: node -> closed for so long
+    waiting_s_ago: Seconds | None = None
+    begin_in_s: Seconds | None = None
+    dependency: str = "met"
+
+
+@dataclasses.dataclass(frozen=True)
+class ReservationEntry:
+    """Room that is kept for a waiting session in the picture."""
+
+    session: str
+    node: str
+    slots: Amounts
+    drawn: Amounts
+    waits_for: tuple[str, ...]
+    deadline_s: Seconds
+    is_wait: bool = False
+    is_binding: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
 class SessionEntry:
     """One session: running (it has ``alloc``) or waiting (it has ``request``)."""
 
@@ -61,7 +95,7 @@ class SessionEntry:
     job_priority: int = 10
     preemptible: bool = True
     state: states.SessionState = states.SessionState.PENDING
-    started_s_ago: int | None = None  #: None = not given
+    started_s_ago: Seconds | None = None  #: None = not given
     submitted: int | None = None  #: place in the order of submission
     request: Amounts = dataclasses.field(default_factory=dict)
     alloc: Mapping[str, Amounts] = dataclasses.field(default_factory=dict)  #: node -> kind -> amount
@@ -74,6 +108,7 @@ class SessionEntry:
     grace_s: int | None = None
     walltime_s: int | None = None
     run: int = 1
+    standing: Standing = Standing()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,6 +133,10 @@ class Case:
     running: tuple[SessionEntry, ...] = ()
     pending: tuple[SessionEntry, ...] = ()
     config: Config = dataclasses.field(default_factory=lambda: Config({}))
+    reservations: tuple[ReservationEntry, ...] = ()
+    edges: tuple[tuple[str, str], ...] = ()  #: winner, loser
+    round_number: int = 0
+    is_starting: bool = True
     steps: tuple[located.Table, ...] = ()
     expect: located.Table | None = None
     alternative: located.Table | None = None

@@ -7,6 +7,7 @@ version does not have (the case is skipped, with the reason).
 
 from __future__ import annotations
 
+import decimal
 import difflib
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -78,6 +79,15 @@ class Fields:
             return None
         if type(value) is not int or value < least:
             raise self.fault(key, f"must be a whole number of at least {least}, not {value!r}")
+        return value
+
+    def seconds(self, key: str) -> int | decimal.Decimal | None:
+        """Return seconds, exact to the microsecond; they may be below zero."""
+        value = self.take(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | decimal.Decimal) or value * 10**6 % 1:
+            raise self.fault(key, f"must be seconds, not {value!r}")
         return value
 
     def count(self, key: str, default: int, *, least: int = 0) -> int:

@@ -42,11 +42,32 @@ class Picture:
             group=self.case.id,
             now=NOW,
             policy=self.policy,
-            is_starting=True,
+            is_starting=self.case.is_starting,
             nodes=tuple(self._node(node) for node in self.case.nodes),
             queues=tuple(self._queue(queue) for queue in self.case.queues),
             owners=tuple(self._owner(name) for name in self._owners),
             sessions=tuple(self._session(one) for one in self._sessions),
+            reservations=tuple(self._reservation(*pair) for pair in enumerate(self.case.reservations, 1)),
+            edges=tuple(
+                entities.Edge(self.sessions[winner], self.sessions[loser])
+                for winner, loser in self.case.edges
+            ),
+            round_number=self.case.round_number,
+        )
+
+    def _reservation(self, number: int, kept: entries.ReservationEntry) -> entities.Reservation:
+        drawn = self._allocation(kept.node, Vector(kept.drawn))
+        return entities.Reservation(
+            id=number,
+            session_id=self.sessions[kept.session],
+            node_id=drawn.node_id,
+            slots=Vector(kept.slots),
+            drawn=drawn.slots,
+            victim_ids=tuple(sorted(self.sessions[name] for name in kept.waits_for)),
+            deadline=_after(kept.deadline_s),
+            indices=drawn.indices,
+            is_wait=kept.is_wait,
+            is_binding=kept.is_binding,
         )
 
     def _node(self, node: entries.NodeEntry) -> entities.Node:
@@ -99,8 +120,11 @@ class Picture:
         held = {node: Vector(amounts) for node, amounts in one.alloc.items()}
         if one.state is not S.SUSPENDED:
             return held
-        suspend = entities.PreemptionMode.SUSPEND
-        kept = {node: all_ - self.policy.releases(suspend, all_) for node, all_ in held.items()}
+        if one.standing.holds is not None:
+            kept = {node: Vector(amounts) for node, amounts in one.standing.holds.items()}
+        else:
+            suspend = entities.PreemptionMode.SUSPEND
+            kept = {node: all_ - self.policy.releases(suspend, all_) for node, all_ in held.items()}
         return {node: amounts for node, amounts in kept.items() if amounts}
 
     def _session(self, one: entries.SessionEntry) -> entities.Session:
@@ -125,6 +149,12 @@ class Picture:
             times_preempted=one.times_preempted,
             grace_s=one.grace_s,
             attempt=one.run,
+            is_withdrawing=one.standing.is_withdrawing,
+            stop_failed_since_start=one.standing.stop_failed,
+            backoff={self.nodes[node]: _after(left) for node, left in one.standing.backoff_s.items()},
+            waiting_since=_or_none(one.standing.waiting_s_ago, -1),
+            begin_at=_or_none(one.standing.begin_in_s, 1),
+            dependency=entities.DependencyState(one.standing.dependency),
             **self._running(one),
         )
 
@@ -139,15 +169,19 @@ class Picture:
                 entities.Allocation(self.nodes[n], amounts) for n, amounts in self._held(one).items()
             )
         more: dict[str, Any] = {"allocations": held, "epoch": 1}
-        if one.state is S.SUSPENDED:
+        if one.state is S.SUSPENDED or one.standing.is_resume:
             more["resume_slots"] = full
         if one.state is not S.SCHEDULED:
-            more["started_at"] = NOW - ago * SECOND
+            more["started_at"] = _after(-ago)
         if one.state in states.BEING_STOPPED:
-            more |= {"stop_mode": self._stop_mode(one), "stop_deadline": NOW + SECOND}
-        return more | {"in_decision": one.state is S.PREEMPTED}
+            deadline = _after(one.standing.stop_deadline_s)
+            more |= {"stop_mode": self._stop_mode(one), "stop_deadline": deadline}
+        in_decision = one.standing.in_decision
+        return more | {"in_decision": one.state is S.PREEMPTED if in_decision is None else in_decision}
 
     def _stop_mode(self, one: entries.SessionEntry) -> entities.PreemptionMode | None:
+        if one.standing.stop_mode:
+            return entities.PreemptionMode(one.standing.stop_mode)
         return None if one.state is S.TERMINATING else self.policy.mode
 
     def _allocation(self, node: str, amounts: Vector) -> entities.Allocation:
@@ -157,6 +191,15 @@ class Picture:
             self._taken[node_id, kind] += amounts.get(kind)
             indices[kind] = tuple(range(first, self._taken[node_id, kind]))
         return entities.Allocation(node_id, amounts, indices)
+
+
+def _after(seconds: entries.Seconds) -> int:
+    """Return the moment so many seconds after that of the picture, in microseconds."""
+    return NOW + int(seconds * SECOND)
+
+
+def _or_none(seconds: entries.Seconds | None, sign: int) -> int | None:
+    return None if seconds is None else _after(sign * seconds)
 
 
 def _indexed(amounts: Mapping[str, int]) -> list[str]:

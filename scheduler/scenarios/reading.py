@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler.core import entities, states
-from scheduler.scenarios import entries, errors, fields, located, rules
+from scheduler.scenarios import entries, errors, fields, located, rules, standing
 
 S = states.SessionState
 _FREE = ("title", "source", "evidence", "numbers", "peer_wrong", "note", "given", "observed", "version")
@@ -82,6 +82,7 @@ def _parts(top: fields.Fields, kind: entries.Kind) -> dict[str, Any]:
             "running": _sessions(top, "running"),
             "pending": _sessions(top, "pending"),
             "steps": _steps(top),
+            **standing.of_case(top),
         }
         top.close()
         _check_names(top, parts)
@@ -172,6 +173,7 @@ def _what(found: fields.Fields) -> dict[str, Any]:
         "grace_s": found.number("grace_s", least=0),
         "walltime_s": found.number("walltime_s", least=1),
         "run": found.count("run", 1, least=1),
+        "standing": standing.of_session(found),
     }
 
 
@@ -190,7 +192,7 @@ def _where(found: fields.Fields, is_running: bool) -> dict[str, Any]:
         "node_count": max(1, len(alloc)),
         "request": next(iter(alloc.values()), {}),
         "state": holding[found.word("state", "RUNNING", holding)],
-        "started_s_ago": found.number("started_s_ago"),
+        "started_s_ago": found.seconds("started_s_ago"),
         "requires_any": _labels(found),
     }
 
@@ -224,6 +226,12 @@ def _check_names(top: fields.Fields, parts: Mapping[str, Any]) -> None:
     queues = {queue.id for queue in parts["queues"]}
     for one in sessions:
         check_session(one, nodes=nodes, queues=queues, fault=top.fault)
+    named_sessions, named_nodes = standing.names_of(dict(parts))
+    strangers = sorted(named_sessions - {one.id for one in sessions}) + sorted(named_nodes - nodes)
+    if strangers:
+        raise top.fault(
+            "reservations", f"or edges, holds or backoff_s name {', '.join(strangers)}: not there"
+        )
     for queue in parts["queues"]:
         if unknown := sorted(set(queue.preemptible_queues) - queues):
             raise top.fault("queues", f"names {', '.join(unknown)} in queue {queue.id}, which is not there")

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from scheduler.scenarios import answers, entries, errors, lifecycle, playing, reading
+from scheduler.scenarios import answers, entries, errors, lifecycle, playing, reading, written
 from scheduler.simulator import throwaway
 
 _CANNOT_READ = 2
@@ -28,7 +28,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the options."""
-        parser.add_argument("file", metavar="FILE", type=pathlib.Path, help="a file of cases")
+        parser.add_argument("file", metavar="FILE", type=pathlib.Path, nargs="?", help="a file of cases")
+        parser.add_argument(
+            "--from-decision",
+            metavar="ID",
+            help="write a stored decision as a case, names replaced: to FILE, or to standard output",
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object instead of lines")
         parser.add_argument(
             "--case", metavar="ID", action="append", help="run this case alone; may be repeated"
@@ -36,6 +41,30 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, **options: Any) -> None:
         """Run the cases, print their results, and say by the exit code whether all are as expected."""
+        if options["from_decision"]:
+            self._write(options["from_decision"], options["file"])
+        elif options["file"] is None:
+            raise CommandError(
+                "name a file of cases, or a decision with --from-decision", returncode=_CANNOT_READ
+            )
+        else:
+            self._run(options)
+
+    def _write(self, public_id: str, path: pathlib.Path | None) -> None:
+        try:
+            made = written.write(public_id)
+            if path is None:
+                self.stdout.write(made.text, ending="")
+            else:
+                with path.open("x", encoding="utf-8") as file:
+                    file.write(made.text)
+        except (written.CannotWrite, OSError) as error:
+            raise CommandError(str(error), returncode=_CANNOT_READ) from None
+        if made.result.verdict is not answers.Verdict.PASSED:
+            text = "written, but this version of the core decides it otherwise"
+            raise CommandError(f"{text}: {made.result.why}", returncode=1)
+
+    def _run(self, options: dict[str, Any]) -> None:
         try:
             chosen = _chosen(reading.read(options["file"]), options["case"], options["file"])
             results = [self._shown(result, options["json"]) for result in _results(chosen)]

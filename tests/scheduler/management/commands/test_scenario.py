@@ -11,7 +11,8 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from scheduler import models
-from scheduler.simulator import throwaway
+from scheduler.scenarios import written
+from scheduler.simulator import throwaway, world
 
 DATA = pathlib.Path(__file__).parents[3] / "data" / "cases"
 SELECT = str(DATA / "select.yaml")
@@ -107,3 +108,50 @@ def test_a_story_runs_in_a_database_of_its_own_that_is_gone_afterwards(monkeypat
     with connection.cursor() as cursor:
         cursor.execute("SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [throwaway.PREFIX])
         assert cursor.fetchall() == []
+
+
+@pytest.fixture
+def decision(db):
+    """A stored decision."""
+    with world.World({"preemption_state": "on"}).running() as cluster:
+        cluster.add_queue("q1")
+        cluster.add_node("secret", {"cpu": 4000})
+        cluster.obey()
+        for rank in (1, 9):
+            cluster.submit(cluster.owner("u1"), name="s", amounts={"cpu": 4000}, job_priority=rank)
+            cluster.tick()
+    return str(models.Decision.objects.get().public_id)
+
+
+def test_a_stored_decision_is_written_and_runs_again(decision, tmp_path):
+    path = str(tmp_path / "case.yaml")
+
+    assert scenario("--from-decision", decision, path) == ("", 0)
+    said, code = scenario(path, "--json")
+    (case,) = json.loads(said)["cases"]
+    assert (code, case["result"], case["pending"]["s2"]["victims"]) == (0, "passed", ["s1"])
+    assert scenario("--from-decision", decision)[0] == pathlib.Path(path).read_text()
+
+
+def test_a_file_that_is_there_already_is_kept(decision, wrong):
+    said, code = scenario("--from-decision", decision, wrong)
+
+    assert (said, code) == ("", 2)
+    assert pathlib.Path(wrong).read_text() == WRONG
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [([], "name a file of cases, or a decision"), (["--from-decision", "x"], "'x' is no id of a decision")],
+)
+def test_without_a_file_or_a_decision_it_says_what_to_name(db, arguments, message):
+    with pytest.raises(CommandError, match=message):
+        call_command("scenario", *arguments)
+
+
+def test_a_decision_that_this_core_makes_otherwise_is_written_with_a_warning(decision, monkeypatch):
+    monkeypatch.setattr(written.neutral, "names_of", lambda names, ids: [])
+
+    said, code = scenario("--from-decision", decision)
+    assert code == 1
+    assert said.startswith("# One decision")

@@ -1,0 +1,291 @@
+"""
+A stored snapshot as a case of kind ``select``, with neutral names: nobody's name, command or label is in it.
+
+Names keep the order of what they stand for, since the last rules of every choice compare names and ids.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import decimal
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from scheduler.core import entities, ordering, resources, snapshot, states
+from scheduler.scenarios import fields
+
+S = states.SessionState
+_SECOND = 1_000_000
+_NAMED_SCALE = 1000
+Scales = Mapping[str, int]
+
+
+class Names:
+    """Neutral names for the ids of one snapshot."""
+
+    def __init__(self, view: snapshot.Snapshot) -> None:
+        by_name = sorted(view.nodes, key=lambda node: node.name)
+        self.nodes = _numbered("n", [node.id for node in by_name])
+        self.queues = _numbered("q", sorted(queue.id for queue in view.queues))
+        self.owners = _numbered("u", sorted(owner.id for owner in view.owners))
+        ordered = sorted(view.sessions, key=lambda one: (one.state is S.PENDING, one.id))
+        self.sessions = _numbered("s", [one.id for one in ordered])
+        self._words: dict[str, str] = {}
+
+    def word(self, text: str) -> str:
+        """Return the neutral word for a label or a value of one."""
+        return self._words.setdefault(text, f"word{len(self._words) + 1}")
+
+
+def _numbered(letter: str, ids: list[int]) -> dict[int, str]:
+    """Return id -> name; of equal length, so that names compare as their numbers."""
+    width = len(str(len(ids)))
+    return {each: f"{letter}{place:0{width}d}" for place, each in enumerate(ids, 1)}
+
+
+def until(view: snapshot.Snapshot, session_id: int) -> snapshot.Snapshot:
+    """Return the snapshot without the pending sessions that stand after one in the line: it never sees them."""
+    line = [session.id for session in ordering.waiting(view)]
+    after = set(line[line.index(session_id) + 1 :])
+    gone = {one.id for one in view.sessions if one.id in after and one.state is S.PENDING}
+    gone -= {kept.session_id for kept in view.reservations}
+    sessions = tuple(one for one in view.sessions if one.id not in gone)
+    edges = tuple(edge for edge in view.edges if not {edge.winner_id, edge.loser_id} & gone)
+    return dataclasses.replace(view, sessions=sessions, edges=edges)
+
+
+class Writer:
+    """Writes one snapshot."""
+
+    def __init__(self, view: snapshot.Snapshot, scales: Scales) -> None:
+        """
+        Args:
+            view: what to write.
+            scales: kind -> smallest units in one unit; others count in thousandths.
+        """
+        self.view = view
+        self.names = Names(view)
+        self._scales = scales
+        self._places = {
+            one.id: place
+            for place, one in enumerate(sorted(view.sessions, key=lambda one: (one.submitted_at, one.id)), 1)
+        }
+
+    def case(self, case_id: str) -> dict[str, Any]:
+        """Return the case, without what it expects."""
+        nodes = sorted(self.view.nodes, key=lambda node: node.id)
+        sessions = sorted(self.view.sessions, key=lambda one: one.id)
+        found = {
+            "id": case_id,
+            "kind": "select",
+            "title": "Written from a stored decision, names replaced",
+            "nodes": [self._node(node) for node in nodes],
+            "queues": [self._queue(queue) for queue in sorted(self.view.queues, key=lambda queue: queue.id)],
+            "running": [self._session(one) for one in sessions if one.state is not S.PENDING],
+            "pending": [self._session(one) for one in sessions if one.state is S.PENDING],
+            "reservations": [self._kept(kept) for kept in self.view.reservations],
+            "edges": [
+                [self.names.sessions[e.winner_id], self.names.sessions[e.loser_id]] for e in self.view.edges
+            ],
+            "round_number": self.view.round_number,
+            "starting": self.view.is_starting,
+            "config": self._config(),
+        }
+        return _said(found, starting=True)
+
+    def _amounts(self, amounts: resources.ResourceVector | Mapping[str, int]) -> dict[str, Any]:
+        pairs = amounts if isinstance(amounts, resources.ResourceVector) else sorted(amounts.items())
+        return {kind: self._amount(kind, amount) for kind, amount in pairs}
+
+    def _amount(self, kind: str, amount: int) -> Any:
+        """Return an amount that the reader makes the same of, up to one factor for each kind."""
+        scale = fields.kind(kind).scale
+        if kind in self._scales and scale == _NAMED_SCALE and _NAMED_SCALE % self._scales[kind] == 0:
+            scale = self._scales[kind]
+        return _number(amount, scale)
+
+    def _node(self, node: entities.Node) -> dict[str, Any]:
+        labels = {self.names.word(label): self.names.word(value) for label, value in node.labels.items()}
+        found = {
+            "id": self.names.nodes[node.id],
+            "cap": self._amounts(node.capacity),
+            "labels": labels,
+            "max_sessions": node.max_sessions,
+            "state": str(node.state),
+        }
+        return _said(found, state="ready")
+
+    def _queue(self, queue: entities.Queue) -> dict[str, Any]:
+        held, count = self._held_by(lambda one: one.queue_id == queue.id)
+        limits = self._limits(queue.usage, held, count)
+        most = limits.pop("sessions", None)
+        found = {
+            "id": self.names.queues[queue.id],
+            "preemptible": queue.preemptible,
+            "preemptible_queues": [self.names.queues[each] for each in sorted(queue.preemptible_queues)],
+            "mode": str(queue.preemption_mode or ""),
+            "preempt_policy": queue.preempt_policy or "",
+            "state": str(queue.state),
+            "max": limits,
+            "max_sessions": most,
+        }
+        return _said(found, state="open", preemptible=False)
+
+    def _held_by(self, belongs: Any) -> tuple[dict[str, int], int]:
+        held: dict[str, int] = collections.Counter()
+        count = 0
+        for one in self.view.sessions:
+            if not belongs(one) or one.state is S.PENDING:
+                continue
+            count += one.state is not S.SUSPENDED
+            for allocation in one.allocations:
+                for kind, amount in allocation.slots:
+                    held[kind] += amount
+        return held, count
+
+    def _limits(self, usage: entities.Usage, held: Mapping[str, int], count: int) -> dict[str, Any]:
+        """Return limits less what is used outside the group: the case has no other groups."""
+        limits = {
+            kind: max(0, most - usage.used.get(kind) + held.get(kind, 0))
+            for kind, most in usage.max_slots.items()
+        }
+        found = self._amounts(limits)
+        if usage.max_sessions is not None:
+            found["sessions"] = max(0, usage.max_sessions - usage.sessions + count)
+        return found
+
+    def _session(self, one: entities.Session) -> dict[str, Any]:
+        found = {
+            "id": self.names.sessions[one.id],
+            "owner": self.names.owners[one.owner_id],
+            "queue": self.names.queues[one.queue_id],
+            "priority": one.priority,
+            "job_priority": one.job_priority,
+            "preemptible": one.is_preemptible,
+            "submitted": self._places[one.id],
+            "type": str(one.type),
+            "private": one.is_private,
+            "held": one.is_held,
+            "times_preempted": one.times_preempted,
+            "grace_s": one.grace_s,
+            "walltime_s": one.wall_limit_s,
+            "stop_failed": one.stop_failed_since_start,
+            "backoff_s": {self.names.nodes[node]: self._left(at) for node, at in one.backoff.items()},
+            "waiting_s_ago": None if one.waiting_since is None else -self._left(one.waiting_since),
+            "begin_in_s": None if one.begin_at is None else self._left(one.begin_at),
+            "dependency": str(one.dependency),
+            "requires_any": self._labels(one),
+            **(self._waits(one) if one.state is S.PENDING else self._runs(one)),
+        }
+        plain = {"type": "batch", "dependency": "met", "preemptible": True, "state": "RUNNING"}
+        return _said(found, **plain, times_preempted=0, node_count=1)
+
+    def _labels(self, one: entities.Session) -> dict[str, list[str]]:
+        return {
+            self.names.word(label): sorted(self.names.word(value) for value in values)
+            for label, values in one.labels.items()
+        }
+
+    def _waits(self, one: entities.Session) -> dict[str, Any]:
+        return {"request": self._amounts(one.request), "node_count": one.node_count}
+
+    def _runs(self, one: entities.Session) -> dict[str, Any]:
+        full = one.resume_slots or one.allocations
+        is_stopping = one.state in states.BEING_STOPPED
+        deadline = one.stop_deadline if is_stopping else None
+        return {
+            "state": one.state.name,
+            "alloc": {self.names.nodes[a.node_id]: self._amounts(a.slots) for a in full},
+            "holds": self._holds(one) if one.state is S.SUSPENDED else None,
+            "started_s_ago": None if one.started_at is None else -self._left(one.started_at),
+            "stop_mode": str(one.stop_mode or "") if is_stopping else "",
+            "stop_deadline_s": None if deadline is None else self._left(deadline),
+            "in_decision": one.in_decision if one.in_decision != (one.state is S.PREEMPTED) else None,
+            "withdrawing": one.is_withdrawing,
+            "resume": bool(one.resume_slots) and one.state is S.SCHEDULED,
+        }
+
+    def _holds(self, one: entities.Session) -> dict[str, Any]:
+        return {self.names.nodes[a.node_id]: self._amounts(a.slots) for a in one.allocations} or {
+            self.names.nodes[one.resume_slots[0].node_id]: {}
+        }
+
+    def _kept(self, kept: entities.Reservation) -> dict[str, Any]:
+        found = {
+            "for": self.names.sessions[kept.session_id],
+            "node": self.names.nodes[kept.node_id],
+            "slots": self._amounts(kept.slots),
+            "drawn": self._amounts(kept.drawn),
+            "waits_for": [
+                self.names.sessions[each] for each in kept.victim_ids if each in self.names.sessions
+            ],
+            "deadline_s": self._left(kept.deadline),
+            "wait": kept.is_wait,
+            "binding": kept.is_binding,
+        }
+        return _said(found)
+
+    def _left(self, moment: int) -> Any:
+        """Return the seconds from the round to a moment, exactly; below zero when it has passed."""
+        return _number(moment - self.view.now, _SECOND)
+
+    def _config(self) -> dict[str, Any]:
+        policy = self.view.policy
+        shadow = entities.PreemptionState.SHADOW
+        state = entities.PreemptionState.ON if policy.state is shadow else policy.state
+        found = {
+            "state": str(state),
+            "mode": str(policy.mode),
+            "order": str(policy.order),
+            "preemption_scope": str(policy.scope),
+            "placement": str(policy.placement),
+            "min_runtime_s": policy.min_runtime_s,
+            "grace_s": policy.grace_s,
+            "suspend_grace_s": policy.suspend_grace_s,
+            "inflight_timeout_s": policy.in_flight_timeout_s,
+            "max_preemptions": policy.max_preemptions_per_session,
+            "cancel_unconfirmed_dispatch": policy.cancel_unconfirmed_dispatch,
+            "requeue_suspended": policy.requeue_suspended,
+            "max_suspend_time_s": policy.max_suspend_time_s,
+            "max_suspended_per_node": policy.max_suspended_per_node,
+            "starvation_after_s": policy.starvation_after_s,
+            "owner_max": self._owner_limits(),
+        }
+        releases = None if policy.suspend_releases is None else sorted(policy.suspend_releases)
+        said = {key: value for key, value in found.items() if value is not None and value != {}}
+        return said if releases is None else said | {"suspend_releases": releases}
+
+    def _owner_limits(self) -> dict[str, Any]:
+        limits = {}
+        for owner in self.view.owners:
+            held, count = self._held_by(lambda one, owner=owner: one.owner_id == owner.id)
+            if mine := self._limits(owner.usage, held, count):
+                limits[self.names.owners[owner.id]] = mine
+        return limits
+
+
+def _number(amount: int, scale: int) -> Any:
+    """Return ``amount / scale`` as a whole number, or as exact decimal text."""
+    if amount % scale == 0:
+        return amount // scale
+    exact = decimal.Context(prec=60).divide(decimal.Decimal(amount), decimal.Decimal(scale))
+    return decimal.Decimal(f"{exact:f}")
+
+
+def _said(found: Mapping[str, Any], **defaults: Any) -> dict[str, Any]:
+    """Return a table without what is left out in a file: nothing, and what the format takes for granted."""
+    return {
+        key: value
+        for key, value in found.items()
+        if not (_is_nothing(value) if key not in defaults else value is None or value == defaults[key])
+    }
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is None or value is False or value == "" or value == {} or value == []
+
+
+def names_of(names: Names, ids: Iterable[int]) -> list[str]:
+    """Return the neutral names of sessions, sorted."""
+    return sorted(names.sessions[each] for each in ids)

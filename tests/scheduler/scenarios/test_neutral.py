@@ -1,0 +1,84 @@
+"""Snapshots as cases: neutral, and decided the same."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from hypothesis import given, settings
+
+from scheduler.core import decisions, entities, snapshot
+from scheduler.scenarios import located, neutral, reading, select, written
+from tests import factories, strategies
+
+SCALES = {"cpu": 1000, "mem": 1, "cuda.device": 1}
+
+
+def again(view: snapshot.Snapshot, session_id: int):
+    """Write a snapshot, read the file, run it; return the names, the case and the session's answer."""
+    writer = neutral.Writer(neutral.until(view, session_id), SCALES)
+    (case,) = reading.cases(located.parse(written.dump(writer.case("A"))))
+    assert (case.fault, case.beyond) == ("", ())
+    return writer.names, case, select.run(case)[writer.names.sessions[session_id]]
+
+
+@settings(max_examples=300, deadline=None)
+@given(strategies.snapshots())
+def test_every_stop_of_a_random_snapshot_comes_out_of_its_file_again(view):
+    found = [d for d in factories.decide(view) if isinstance(d, decisions.Preempt) and not d.is_shadow]
+    for stop in found:
+        names, _, answer = again(view, stop.preempting_jobid)
+        assert list(answer.victims) == neutral.names_of(names, stop.victim_jobids)
+        assert answer.target == names.nodes[stop.node_id]
+
+
+def stopping(**more) -> snapshot.Snapshot:
+    """Return a snapshot in which session 2 stops session 1 and session 3 stands behind."""
+    node = factories.a_node(7, name="secret-host", labels={"secret-label": "secret-value"})
+    low = factories.a_running(1, factories.slots(cpu=4), on=[7], job_priority=1)
+    high = factories.a_session(
+        2, factories.slots(cpu=4), job_priority=9, labels={"secret-label": frozenset({"secret-value"})}
+    )
+    last = factories.a_session(3, job_priority=1)
+    queue = factories.a_queue(name="secret-queue")
+    return factories.a_snapshot([low, high, last], nodes=[node], queues=(queue,), **more)
+
+
+def test_no_name_of_the_installation_is_in_the_file():
+    writer = neutral.Writer(stopping(), SCALES)
+
+    assert "secret" not in written.dump(writer.case("A"))
+
+
+def test_who_stands_behind_is_left_out():
+    names, case, answer = again(stopping(), 2)
+
+    assert [one.id for one in case.pending] == [names.sessions[2]]
+    assert answer.victims == (names.sessions[1],)
+
+
+def test_moments_are_exact_to_the_microsecond():
+    view = stopping()
+    started = view.now - 599_999_999
+    sessions = tuple(
+        dataclasses.replace(one, started_at=started) if one.started_at else one for one in view.sessions
+    )
+    policy = dataclasses.replace(view.policy, min_runtime_s=600)
+    _, case, answer = again(dataclasses.replace(view, sessions=sessions, policy=policy), 2)
+
+    assert str(case.running[0].started_s_ago) == "599.999999"
+    assert answer.victims == ()
+
+
+def test_use_outside_the_group_makes_the_limits_smaller():
+    usage = entities.Usage(factories.slots(cpu=10), 3, {"cpu": 15}, 5)
+    writer = neutral.Writer(stopping(owners=(entities.Owner(1, usage),)), SCALES)
+
+    limits = writer.case("A")["config"]["owner_max"]["u1"]
+    assert limits == {"cpu": neutral._number(9, 1000), "sessions": 3}
+
+
+def test_names_of_many_compare_as_their_numbers():
+    names = neutral._numbered("n", list(range(12)))
+
+    assert (names[0], names[11]) == ("n01", "n12")
+    assert sorted(names.values()) == list(names.values())
