@@ -135,6 +135,7 @@ class Case:
     config: Config = dataclasses.field(default_factory=lambda: Config({}))
     reservations: tuple[ReservationEntry, ...] = ()
     edges: tuple[tuple[str, str], ...] = ()  #: winner, loser
+    claims: tuple[tuple[str, tuple[str, ...]], ...] = ()  #: session, nodes
     round_number: int = 0
     is_starting: bool = True
     steps: tuple[located.Table, ...] = ()

@@ -52,7 +52,8 @@ def until(view: snapshot.Snapshot, session_id: int) -> snapshot.Snapshot:
     gone -= {kept.session_id for kept in view.reservations}
     sessions = tuple(one for one in view.sessions if one.id not in gone)
     edges = tuple(edge for edge in view.edges if not {edge.winner_id, edge.loser_id} & gone)
-    return dataclasses.replace(view, sessions=sessions, edges=edges)
+    claims = tuple(claim for claim in view.claims if claim.session_id not in gone)
+    return dataclasses.replace(view, sessions=sessions, edges=edges, claims=claims)
 
 
 class Writer:
@@ -85,14 +86,16 @@ class Writer:
             "running": [self._session(one) for one in sessions if one.state is not S.PENDING],
             "pending": [self._session(one) for one in sessions if one.state is S.PENDING],
             "reservations": [self._kept(kept) for kept in self.view.reservations],
-            "edges": [
-                [self.names.sessions[e.winner_id], self.names.sessions[e.loser_id]] for e in self.view.edges
-            ],
+            "edges": [[self._of(edge.winner_id), self._of(edge.loser_id)] for edge in self.view.edges],
+            "claims": [self._claim(claim) for claim in self.view.claims],
             "round_number": self.view.round_number,
             "starting": self.view.is_starting,
             "config": self._config(),
         }
         return _said(found, starting=True)
+
+    def _of(self, session_id: int) -> str:
+        return self.names.sessions[session_id]
 
     def _amounts(self, amounts: resources.ResourceVector | Mapping[str, int]) -> dict[str, Any]:
         pairs = amounts if isinstance(amounts, resources.ResourceVector) else sorted(amounts.items())
@@ -225,6 +228,10 @@ class Writer:
             "binding": kept.is_binding,
         }
         return _said(found)
+
+    def _claim(self, claim: entities.Claim) -> dict[str, Any]:
+        nodes = [self.names.nodes[node] for node in claim.node_ids]
+        return {"for": self.names.sessions[claim.session_id], "nodes": nodes}
 
     def _left(self, moment: int) -> Any:
         """Return the seconds from the round to a moment, exactly; below zero when it has passed."""

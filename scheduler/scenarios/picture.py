@@ -52,6 +52,10 @@ class Picture:
                 entities.Edge(self.sessions[winner], self.sessions[loser])
                 for winner, loser in self.case.edges
             ),
+            claims=tuple(
+                entities.Claim(self.sessions[name], tuple(sorted(self.nodes[node] for node in nodes)))
+                for name, nodes in self.case.claims
+            ),
             round_number=self.case.round_number,
         )
 

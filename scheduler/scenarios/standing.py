@@ -40,6 +40,7 @@ def of_case(top: fields.Fields) -> dict[str, Any]:
     return {
         "reservations": tuple(_reservation(each) for each in top.tables("reservations", "a reservation")),
         "edges": tuple(_edges(top)),
+        "claims": tuple(_claim(each) for each in top.tables("claims", "a claim")),
         "round_number": top.count("round_number", 0),
         "is_starting": top.flag("starting", True),
     }
@@ -60,6 +61,12 @@ def _reservation(found: fields.Fields) -> entries.ReservationEntry:
     return kept
 
 
+def _claim(found: fields.Fields) -> tuple[str, tuple[str, ...]]:
+    claim = (found.text("for"), tuple(found.words("nodes") or ()))
+    found.close()
+    return claim
+
+
 def _edges(top: fields.Fields) -> list[tuple[str, str]]:
     value = top.take("edges", located.Items())
     if not isinstance(value, located.Items) or not all(
@@ -73,8 +80,9 @@ def names_of(parts: dict[str, Any]) -> tuple[set[str], set[str]]:
     """Return the sessions and the nodes that these parts of a case name."""
     kept = parts["reservations"]
     sessions = {one.session for one in kept} | {name for one in kept for name in one.waits_for}
-    sessions |= {name for edge in parts["edges"] for name in edge}
+    sessions |= {name for edge in parts["edges"] for name in edge} | {name for name, _ in parts["claims"]}
     all_sessions = (*parts["running"], *parts["pending"])
     nodes = {one.node for one in kept} | {n for one in all_sessions for n in one.standing.backoff_s}
     nodes |= {node for one in all_sessions for node in one.standing.holds or ()}
+    nodes |= {node for _, claimed in parts["claims"] for node in claimed}
     return sessions, nodes

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("scheduler", "0004_given_up"),
+        ("scheduler", "0005_claims"),
     ]
 
     operations = [
