@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from scheduler.core import decisions, rounds
+from scheduler.plugins import asking
 from scheduler.scenarios import answers, entries, picture
 
 Outcome = answers.Outcome
@@ -14,7 +15,8 @@ def run(case: entries.Case) -> dict[str, answers.Answer]:
     """Return the answer for each pending session, in the order of the case."""
     shown = picture.Picture(case)
     found: list[decisions.Decision] = []
-    rounds.run_round(shown.snapshot(), found.append)
+    view = shown.snapshot()
+    rounds.run_round(view, found.append, policies=asking.policies_for(view))
     named = _Named(shown)
     stops = {d.preempting_jobid: d for d in found if isinstance(d, decisions.Preempt)}
     by_id = {d.session_id: d for d in found if not isinstance(d, decisions.Preempt)}

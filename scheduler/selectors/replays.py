@@ -16,6 +16,7 @@ from typing import Any
 
 from scheduler import core, models
 from scheduler.core import decisions, outlines, plain, rounds, snapshot
+from scheduler.plugins import asking
 from scheduler.selectors import stored_rounds
 
 Kind = models.Decision.Kind
@@ -80,7 +81,7 @@ def replay(row: models.Round) -> Replay:
     """
     view = _snapshot(row)
     found: list[decisions.Decision] = []
-    rounds.run_round(view, found.append)
+    rounds.run_round(view, found.append, policies=asking.policies_for(view))
     then = stored_rounds.unpacked(row.outline) if row.outline else None
     now = json.loads(stored_rounds.text(outlines.outline(found)))
     is_same = row.core_version == core.CORE_VERSION
