@@ -85,6 +85,8 @@ def _a_reservation(
 ) -> tuple[entities.Reservation, ...]:
     """Return, sometimes, what one pending session was promised of a session that is being stopped."""
     stopping = [session for session in on_nodes if session.state is _STATE.PREEMPTED]
+    if chance.random() < 0.5:
+        waiting[-1] = dataclasses.replace(waiting[-1], priority=0, job_priority=-1)
     holder = waiting[-1]
     if not stopping or len(waiting) < 2 or holder.node_count > 1 or chance.random() < 0.3:
         return ()

@@ -47,6 +47,7 @@ class Context:
         self.has_first = False  #: the first session that lacks slots has been met
         self.claimed: set[int] = set()  #: victims of this round's decisions
         self.failed_policies: dict[str, str] = {}  #: name -> how it failed; not asked again in this round
+        self.counted_on: set[int] = set()  #: sessions whose stop this round's reservations count on
         self._winners: dict[int, set[int]] = {}
         for edge in view.edges:
             self.add_edge(edge.winner_id, edge.loser_id)

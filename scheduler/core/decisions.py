@@ -203,7 +203,7 @@ class Preempt:
 
     @property
     def n_victims(self) -> int:
-        """Return the number of victims, >= 1."""
+        """Return the number of victims; 0 for a takeover that stops nobody further."""
         return len(self.victims)
 
     @property

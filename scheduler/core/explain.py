@@ -235,6 +235,8 @@ def what_next(preempt: Plain, victim_id: int) -> str:
 def why_preempting(preempt: Plain, *, node: str, kinds: Kinds = units.BUILT_IN) -> str:
     """Say for the preemptor what is done so that it can start."""
     count, short = len(preempt["victims"]), short_before(preempt)
+    if not count:
+        return f"It takes over the room on {node} that is being made for a session behind it."
     who = "1 lower session is" if count == 1 else f"{count} lower sessions are"
     missing = f", to make up for {amounts.listed(short, kinds=kinds)}" if short else ""
     return f"{who} being stopped on {node}{missing}."

@@ -8,6 +8,7 @@ empty list means that all is well. Source: RELIABILITY P01, P07, P11, P12, P13.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
 from scheduler.core import claim_invariants, decisions, entities, given, snapshot, states
@@ -72,7 +73,7 @@ def _reservations(view: snapshot.Snapshot) -> Iterator[str]:
 def check_decisions(view: snapshot.Snapshot, found: Sequence[decisions.Decision]) -> list[str]:
     """Return what a round decided that it must not: headlines, rooms, limits, victims."""
     room = [*_headlines(view, found), *_rooms(view, found), *claim_invariants.of_decisions(view, found)]
-    return [*room, *_limits(view, found), *_preemptions(view, found)]
+    return [*room, *_limits(view, found), *_preemptions(view, found), *_takeovers(view, found)]
 
 
 def _headlines(view: snapshot.Snapshot, found: Sequence[decisions.Decision]) -> Iterator[str]:
@@ -171,6 +172,26 @@ def _preemptions(view: snapshot.Snapshot, found: Sequence[decisions.Decision]) -
             reason = why_illegal(view, preemptor, by_id[victim_id], stop.axis)
             if reason:
                 yield f"session {victim_id} is stopped for session {preemptor.id}: {reason}"
+
+
+def _takeovers(view: snapshot.Snapshot, found: Sequence[decisions.Decision]) -> Iterator[str]:
+    """Whoever gives a reservation up comes later in the line, may be stopped by the taker, and gives it up once."""
+    by_id = {session.id: session for session in view.sessions}
+    holders = {reservation.id: reservation.session_id for reservation in view.reservations}
+    line = [one.preempting_jobid if isinstance(one, decisions.Preempt) else one.session_id for one in found]
+    taken: set[int] = set()
+    for stop in (d for d in found if isinstance(d, decisions.Preempt) and d.takes_over is not None):
+        holder_id = holders.get(stop.takes_over or 0, 0)
+        if holder_id in taken or holder_id not in by_id:
+            yield f"session {stop.preempting_jobid} takes over what is not there"
+            continue
+        taken.add(holder_id)
+        if line.index(holder_id) < line.index(stop.preempting_jobid):
+            yield f"session {stop.preempting_jobid} takes over from one ahead of it"
+        holder = dataclasses.replace(by_id[holder_id], state=states.SessionState.RUNNING, started_at=0)
+        reason = why_illegal(view, by_id[stop.preempting_jobid], holder, stop.axis)
+        if reason:
+            yield f"session {stop.preempting_jobid} takes over from session {holder_id}: {reason}"
 
 
 def why_illegal(

@@ -11,10 +11,9 @@ rolled back. Source: DESIGN 5.1, 5.6, 5.7.
 from __future__ import annotations
 
 import dataclasses
-import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
-from scheduler.core import entities, limits, release, resources, rooms, snapshot, states
+from scheduler.core import entities, journal, limits, release, resources, rooms, snapshot, states
 
 Amounts = rooms.Amounts
 
@@ -30,15 +29,14 @@ class Reserve:
     leaving: tuple[entities.Session, ...]  #: victims and others being stopped that it counts on
 
 
-class Ledger:
+class Ledger(journal.Journal):
     """Every node, owner and queue of one round."""
 
     def __init__(self, view: snapshot.Snapshot) -> None:
+        super().__init__()
         self._policy = view.policy
-        self._journal: list[Callable[[], object]] = []
         self._stops: dict[int, list[resources.ResourceVector]] = {}  #: what each session that leaves frees
         self.growths = 0  #: grows whenever something may have become free
-        self.version = 0  #: grows with every change, a rollback included
         self.rooms: dict[int, rooms.Room] = {node.id: rooms.Room(node) for node in view.nodes}
         self.owners = {owner.id: limits.Account(owner.usage) for owner in view.owners}
         self.queues = {queue.id: limits.Account(queue.usage) for queue in view.queues}
@@ -104,14 +102,22 @@ class Ledger:
             self._add(account.left, {k: sign * a for k, a in rest.items() if k in account.left})
 
     def _net(
-        self, holder: entities.Session, slots: resources.ResourceVector, leaving: list[entities.Session]
+        self,
+        holder: entities.Session,
+        slots: resources.ResourceVector,
+        leaving: list[entities.Session],
+        *,
+        sign: int = 1,
     ) -> None:
         """
-        Take what a reservation was promised of its owner's or queue's victims out of what they give back.
+        Take what a reservation was promised of its owner's or queue's victims out of what they give back (-1:
+        undo it).
         """
         for account, victims in self._by_account(holder, leaving):
             rest = self._rest(slots, victims)
-            self._add(account.leaving, {k: rest.get(k, 0) - a for k, a in limits.wanted(slots).items()})
+            self._add(
+                account.leaving, {k: sign * (rest.get(k, 0) - a) for k, a in limits.wanted(slots).items()}
+            )
 
     def _rest(self, slots: resources.ResourceVector, victims: list[entities.Session]) -> Amounts:
         """Return what a reservation counts beside these victims."""
@@ -206,6 +212,44 @@ class Ledger:
         self.give_back(reservation.node_id, reservation.drawn, reservation.indices)
         self._count(holder, reservation.slots, held, sign=1)
 
+    def drop(
+        self,
+        holder: entities.Session,
+        reservation: entities.Reservation,
+        victims: list[entities.Session],
+        now: int,
+    ) -> None:
+        """
+        Undo all that a reservation of the snapshot keeps, because another session takes it over.
+
+        Args:
+            holder: its session, which waits on without it.
+            reservation: on a node of the group.
+            victims: those of its victims that the snapshot knows.
+            now: the snapshot's time.
+        """
+        self.give_back(reservation.node_id, reservation.drawn, reservation.indices)
+        room, rest = self.rooms[reservation.node_id], reservation.slots.minus_clamped(reservation.drawn)
+        self._promise(room, rest, reservation.victim_ids, sign=-1)
+        self._touch(room)
+        self._count(holder, reservation.slots, [v for v in victims if release.is_held_back(v)], sign=1)
+        self._net(holder, reservation.slots, [v for v in victims if release.is_releasing(v, now)], sign=-1)
+
+    def stay(self, session: entities.Session) -> None:
+        """Count a stop that is taken back no more: what it was to free is neither free nor releasing."""
+        total: Amounts = {limits.SESSIONS: 1}
+        for room in self.rooms.values():
+            amounts = room.leaving.get(session.id)
+            if not amounts:
+                continue
+            for kind in amounts.keys() - {rooms.PLACES}:
+                total[kind] = total.get(kind, 0) + amounts[kind]
+            self._add(room.releasing, {kind: -amount for kind, amount in amounts.items()})
+            self._set(room.leaving, session.id, {})
+            self._touch(room)
+        for account in self.accounts(session):
+            self._add(account.leaving, {kind: -amount for kind, amount in total.items()})
+
     def reserve(self, holder: entities.Session, plan: Reserve) -> None:
         """Keep room for ``holder``: draw the free part, promise the rest, count it in its accounts."""
         room = self.rooms[plan.node_id]
@@ -215,41 +259,6 @@ class Ledger:
         self._touch(room)
         self._count(holder, plan.slots, list(plan.leaving), sign=-1)
         self._net(holder, plan.slots, list(plan.leaving))
-
-    # Journal
-
-    def savepoint(self) -> int:
-        """Return a mark to which ``rollback`` leads back."""
-        return len(self._journal)
-
-    def rollback(self, mark: int) -> None:
-        """Undo everything since ``mark``."""
-        while len(self._journal) > mark:
-            self._journal.pop()()
-        self.version += 1
-
-    def _touch(self, room: rooms.Room) -> None:
-        """Give the room a version of its own, and another one when this is rolled back."""
-        self.version += 1
-        room.version = self.version
-        self._journal.append(functools.partial(self._retouch, room))
-
-    def _retouch(self, room: rooms.Room) -> None:
-        self.version += 1
-        room.version = self.version
-
-    def _set(self, mapping: dict, key: object, value: object) -> None:  # type: ignore[type-arg]
-        if key in mapping:
-            self._journal.append(functools.partial(mapping.__setitem__, key, mapping[key]))
-        else:
-            self._journal.append(functools.partial(mapping.pop, key))
-        mapping[key] = value
-        self.version += 1
-
-    def _add(self, mapping: Amounts, amounts: Mapping[str, int]) -> None:
-        for kind, amount in amounts.items():
-            if amount:
-                self._set(mapping, kind, mapping.get(kind, 0) + amount)
 
     def _take(
         self,
@@ -266,13 +275,15 @@ class Ledger:
             self._set(room.indices, kind, left)
         self._touch(room)
 
-    def _promise(self, room: rooms.Room, rest: resources.ResourceVector, victim_ids: Iterable[int]) -> None:
-        """Promise what can still come: at most what the reservation's own victims free here."""
+    def _promise(
+        self, room: rooms.Room, rest: resources.ResourceVector, victim_ids: Iterable[int], *, sign: int = 1
+    ) -> None:
+        """Promise what can still come: at most what the reservation's own victims free here (-1: undo it)."""
         coming: Amounts = {}
         for victim_id in victim_ids:
             for kind, amount in room.leaving.get(victim_id, {}).items():
                 coming[kind] = coming.get(kind, 0) + amount
-        self._add(room.promised, {k: min(a, coming.get(k, 0)) for k, a in rest})
+        self._add(room.promised, {k: sign * min(a, coming.get(k, 0)) for k, a in rest})
 
 
 def _with_places(victims: list[entities.Session]) -> int:

@@ -45,6 +45,7 @@ def preempt(
         is_fewest_proved=plan.is_fewest,
         search_steps=plan.steps,
         proof=plan.proof,
+        takes_over=plan.takes_over.reservation.id if plan.takes_over else None,
     )
 
 
@@ -62,7 +63,7 @@ def awaiting_facts(ctx: context.Context, plan: planning.Plan) -> dict[str, int |
     """Return the numbers of a Pend(AWAITING_VICTIMS)."""
     assert plan.reserve is not None
     node = ctx.node_by_id[plan.reserve.node_id]
-    return {"node": node.name, "sessions": len(plan.victims)}
+    return {"node": node.name, "sessions": len(plan.victims) or len(plan.reserve.leaving)}
 
 
 def _candidates_with_set(

@@ -13,6 +13,8 @@ from scheduler.core import decisions, entities, resources, states
 
 #: SIGTSTP, the polite half of a suspend. Source: XCE spec AC6 ("SIGSTP"), DESIGN 6.3.
 SIGNAL_SUSPEND = 20
+#: Seconds from the end of a stop's grace to its deadline. Source: DESIGN 5.1.
+STOP_MARGIN_S = 10
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -109,6 +111,15 @@ def is_stuck(session: entities.Session, now: int) -> bool:
     """Say whether it should have stopped by now: still held, counted as nothing."""
     deadline = session.stop_deadline
     return is_being_stopped(session) and deadline is not None and now > deadline
+
+
+def is_reversible(session: entities.Session, now: int) -> bool:
+    """Say whether its ordered stop can still be taken back: suspended it runs on, killed it cannot."""
+    if session.state is not states.SessionState.PREEMPTED or session.is_withdrawing:
+        return False
+    if session.stop_mode is entities.PreemptionMode.SUSPEND or session.stop_deadline is None:
+        return True
+    return now < session.stop_deadline - STOP_MARGIN_S * 1_000_000
 
 
 def releases_by_node(

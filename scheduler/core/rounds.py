@@ -117,7 +117,7 @@ def _preempt_or_wait(
     plan = planning.plan(ctx, session, policies)
     if plan.reserve is None:
         return _no_set(ctx, session, plan)
-    if plan.victims:
+    if plan.victims or plan.takes_over:
         decide(records.preempt(ctx, session, plan, is_shadow=False))
         pend = decisions.Pend(session.id, _REASON.AWAITING_VICTIMS, records.awaiting_facts(ctx, plan))
     else:

@@ -169,6 +169,9 @@ class Reservation(models.Model):
         default=dict, help_text="kind -> amount taken out of the node's free slots so far"
     )
     waits_for = models.ManyToManyField("scheduler.Session", related_name="promised_to")
+    inherits = models.ManyToManyField(
+        Decision, related_name="passed_to", help_text="decisions taken over with their stops"
+    )
     deadline = models.DateTimeField()
     is_consumed = models.BooleanField(
         default=False, help_text="its session is SCHEDULED on it; a failed start restores"

@@ -145,7 +145,7 @@ def _answer(found: list[decisions.Decision], names: Mapping[int, str]) -> Answer
     for one in found:
         if isinstance(one, decisions.Dispatch):
             return Answer("starts", tuple(names[grant.node_id] for grant in one.grants), 0, "", None)
-        if isinstance(one, decisions.Preempt):
+        if isinstance(one, decisions.Preempt) and one.victims:
             return Answer("stops", (names[one.node_id],), one.n_victims, one.axis.value, None)
     pend = next((one for one in found if isinstance(one, decisions.Pend)), None)
     if pend is None:

@@ -112,6 +112,8 @@ def _late(entry: event_log.Entry, sees_all: bool) -> str:
 def _decided(entry: event_log.Entry, sees_all: bool) -> str:
     if not sees_all:
         return "gets room"
+    if entry.data.get("takes_over") and not entry.data.get("victims"):
+        return f"takes over the room that is being made for a session behind it{_on_node(entry, sees_all)}"
     return f"gets room by stopping {_victims(entry)}{_on_node(entry, sees_all)}"
 
 

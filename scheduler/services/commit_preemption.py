@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 
+from django.db.models import QuerySet
+
 from scheduler import errors, models
 from scheduler.core import decisions, entities, states
 from scheduler.services import orders, recording, reservations, transitions, withdrawals
@@ -33,10 +35,11 @@ def write(
     )
     longest = max((order.grace_s for order in preempt.victims), default=0)
     deadline = work.now + datetime.timedelta(seconds=longest + policy.in_flight_timeout)
+    inherited: list[models.Decision] = []
     if preempt.takes_over is not None:
-        taken = _take_over(work, preempt.takes_over, preempt, decision)
+        taken, inherited = _take_over(work, preempt.takes_over, preempt, decision)
         deadline = deadline if preempt.victims else taken
-    reservations.create(decision, preempt, deadline=deadline)
+    reservations.create(decision, preempt, deadline=deadline).inherits.set(inherited)
     work.tell(
         "decision.preempt",
         session=preemptor,
@@ -44,6 +47,7 @@ def write(
         victims=preempt.n_victims,
         axis=preempt.axis.value,
         value=preempt.preemptor_value,
+        takes_over=preempt.takes_over is not None,
     )
     for position, (order, victim) in enumerate(zip(preempt.victims, victims, strict=True)):
         _victim_row(decision, preempt, position, victim=victim)
@@ -102,12 +106,12 @@ def _stop(
 
 def _take_over(
     work: unit.Work, reservation_id: int, preempt: decisions.Preempt, decision: models.Decision
-) -> datetime.datetime:
+) -> tuple[datetime.datetime, list[models.Decision]]:
     """
     End the reservation of a holder in favour of one that may preempt it.
 
     Returns:
-        Its deadline, which stays in force unless a victim is added.
+        Its deadline, which stays in force unless a victim is added, and the decisions whose stops it counts on.
 
     Raises:
         StaleState: it is gone, or its holder is starting on it.
@@ -118,12 +122,17 @@ def _take_over(
     models.PreemptionEdge.objects.create(
         decision=decision, winner_id=decision.session_id, loser_id=holder.session_id
     )
-    kept = set(holder.waits_for.values_list("pk", flat=True))
-    superfluous = kept - set(preempt.releasing_ids) - set(preempt.victim_jobids)
-    old = holder.decision
+    needed = {*preempt.releasing_ids, *preempt.victim_jobids}
+    superfluous = holder.waits_for.exclude(pk__in=needed).exclude(promised_to__in=_others(holder))
+    superfluous_ids = list(superfluous.values_list("pk", flat=True))
+    inherited = [holder.decision, *holder.inherits.all()]
     reservations.end(work, holder, reservations.Kind.TRANSFERRED, "taken over")
-    withdrawals.withdraw_victims(work, old, only=superfluous, cause="no longer needed")
-    return holder.deadline
+    withdrawals.withdraw_taken_over(work, superfluous_ids, cause="no longer needed")
+    return holder.deadline, inherited
+
+
+def _others(holder: models.Reservation) -> QuerySet[models.Reservation]:
+    return models.Reservation.objects.filter(node=holder.node_id, is_consumed=False).exclude(pk=holder.pk)
 
 
 def write_wait(

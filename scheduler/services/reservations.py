@@ -131,6 +131,11 @@ def write_outcome(work: unit.Work, decision: models.Decision, kind: Kind, cause:
     _, is_new = models.Outcome.objects.get_or_create(
         decision=decision, defaults={"kind": kind, "cause": cause, "at": work.now}
     )
+    if is_new and kind == Kind.WITHDRAWN:
+        edges = models.PreemptionEdge.objects.filter(decision=decision)
+        edges.exclude(
+            loser__victim_rows__decision=decision
+        ).delete()  # of a takeover: nothing was stopped for it
     if is_new:
         work.tell(
             "decision.outcome", session=decision.session, decision=decision, outcome=str(kind), cause=cause

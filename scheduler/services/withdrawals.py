@@ -73,7 +73,8 @@ def holder_edited(work: unit.Work, session: models.Session) -> None:
 
 def end_reservation(work: unit.Work, kept: models.Reservation, *, cause: str) -> None:
     """End a reservation: what was lost for it is wasted, the rest is taken back."""
-    kind = reservations.Kind.WASTED if has_lost(kept.decision) else reservations.Kind.WITHDRAWN
+    is_lost = any(has_lost(decision) for decision in (kept.decision, *kept.inherits.all()))
+    kind = reservations.Kind.WASTED if is_lost else reservations.Kind.WITHDRAWN
     give_up(work, kept, kind, cause=cause)
 
 
@@ -82,17 +83,17 @@ def give_up(work: unit.Work, kept: models.Reservation, kind: models.Outcome.Kind
     promised = list(kept.waits_for.values_list("pk", flat=True))
     reservations.end(work, kept, kind, cause)
     withdraw_victims(work, kept.decision, cause=cause)
-    _withdraw_taken_over(work, promised, cause=cause)
+    withdraw_taken_over(work, promised, cause=cause)
 
 
 def not_needed(work: unit.Work, kept: models.Reservation) -> None:
     """Take back the stops that a reservation still waits for: its session starts without them."""
     promised = list(kept.waits_for.values_list("pk", flat=True))
     withdraw_victims(work, kept.decision, cause="no longer needed")
-    _withdraw_taken_over(work, promised, cause="no longer needed")
+    withdraw_taken_over(work, promised, cause="no longer needed")
 
 
-def _withdraw_taken_over(work: unit.Work, promised: list[int], *, cause: str) -> None:
+def withdraw_taken_over(work: unit.Work, promised: list[int], *, cause: str) -> None:
     """Take back stops whose decision was transferred: only the reservation that took it over knew of them."""
     victims = models.Victim.objects.filter(
         session__in=promised,
@@ -129,11 +130,15 @@ def switched_off(work: unit.Work, group: models.ResourceGroup) -> int:
         The number of decisions ended, waits among them. One whose kill has begun stands.
     """
     kept_rows = models.Reservation.objects.filter(node__group=group, is_consumed=False)
-    begun = snapshot.kill_begun(kept_rows.values_list("decision_id", flat=True), now=work.now)
+    inherited = kept_rows.filter(inherits__isnull=False).values_list("pk", "inherits")
+    begun = snapshot.kill_begun(
+        [*kept_rows.values_list("decision_id", flat=True), *(pk for _, pk in inherited)], now=work.now
+    )
+    standing = {pk for pk, decision_id in inherited if decision_id in begun}
     count = 0
     for pk in list(kept_rows.order_by("node_id", "pk").values_list("pk", flat=True)):
         kept = models.Reservation.objects.select_related("decision").filter(pk=pk).first()
-        if kept is not None and kept.decision_id not in begun:
+        if kept is not None and pk not in standing and kept.decision_id not in begun:
             end_reservation(work, kept, cause="switched off")
             count += 1
     return count

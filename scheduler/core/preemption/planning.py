@@ -9,7 +9,7 @@ DESIGN 5.1 to 5.3.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from scheduler.core import (
     context,
@@ -17,13 +17,10 @@ from scheduler.core import (
     entities,
     ledger,
     limits,
-    placement,
     proofs,
-    resources,
-    rooms,
     shortages,
 )
-from scheduler.core.preemption import policy, problems, shipped
+from scheduler.core.preemption import policy, problems, reserving, shipped, takeover
 
 #: Search steps of one decision, and of all decisions of one round: what is left of the round's goes into each
 #: decision. Ten million take about a second on one core of 2.5 GHz. Source: PERFORMANCE 5.
@@ -34,6 +31,10 @@ _SCOPES = {
     entities.PreemptionScope.QUEUE: (entities.Axis.QUEUE,),
     entities.PreemptionScope.OWNER_THEN_QUEUE: (entities.Axis.OWNER, entities.Axis.QUEUE),
 }
+
+
+#: By axis: whose rule a takeover follows that stops nobody.
+_NAMES = {entities.Axis.OWNER: shipped.FOR_OWNERS, entities.Axis.QUEUE: shipped.DEFAULT}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Plan:
     steps: int = 0
     proof: proofs.Proof | None = None
     failure: str = ""  #: why the policy's answer could not be used
+    takes_over: takeover.Takeover | None = None  #: the reservation whose holder gives way
 
     @property
     def axis(self) -> entities.Axis:
@@ -66,16 +68,24 @@ def plan(ctx: context.Context, session: entities.Session, policies: policy.Polic
     Returns:
         A plan with ``reserve`` (and ``victims``, empty for a wait), or one without.
     """
-    waiting = _find_wait(ctx, session)
+    waiting = reserving.for_wait(ctx, session)
     if waiting is not None:
         return Plan(reserve=waiting)
+    open_to = {axis: takeover.possible(ctx, session, axis) for axis in _SCOPES[ctx.policy.scope]}
+    ids = tuple(one.reservation.id for found in open_to.values() for one in found)
     key = ("plan", shortages.shape(session), session.owner_id, session.queue_id, session.priority)
     return ctx.while_unchanged(
-        (*key, session.job_priority, ctx.above(session.id)), lambda: _plan_stop(ctx, session, policies)
+        (*key, session.job_priority, ctx.above(session.id), ids),
+        lambda: _take_over(ctx, session, open_to) or _plan_stop(ctx, session, policies, open_to),
     )
 
 
-def _plan_stop(ctx: context.Context, session: entities.Session, policies: policy.Policies) -> Plan:
+OpenTo = Mapping[entities.Axis, Sequence[takeover.Takeover]]
+
+
+def _plan_stop(
+    ctx: context.Context, session: entities.Session, policies: policy.Policies, open_to: OpenTo
+) -> Plan:
     tried: list[problems.Judged] = []
     failure = ""
     for axis in _SCOPES[ctx.policy.scope]:
@@ -83,6 +93,7 @@ def _plan_stop(ctx: context.Context, session: entities.Session, policies: policy
         tried.append(judged)
         try:
             found = _choose(ctx, session, judged, policies)
+            found = _join(ctx, session, open_to[axis], found, policies) or found
         except policy.PolicyFailed as error:
             failure = str(error)
             continue
@@ -91,55 +102,47 @@ def _plan_stop(ctx: context.Context, session: entities.Session, policies: policy
     return Plan(judged=tuple(tried), failure=failure)
 
 
-# Wait
+# Takeover
 
 
-def _find_wait(ctx: context.Context, session: entities.Session) -> ledger.Reserve | None:
-    """Return the reservation on the node where free and releasing suffice, the one that is through first."""
-    ready = [spot.node for spot in shortages.spots(ctx, session) if not spot.need]
-    if not ready or shortages.of_limits(ctx, session):
-        return None
-    found = [make_reserve(ctx, session, node.id, ()) for node in placement.in_order(ctx, ready)]
-    return min(found, key=_last_deadline)
+def _take_over(ctx: context.Context, session: entities.Session, open_to: OpenTo) -> Plan | None:
+    """Return a takeover for which nobody else has to stop."""
+    for one in (one for found in open_to.values() for one in found):
+        with takeover.released(ctx, one):
+            is_enough = suffices(ctx, session, one.reservation.node_id, ())
+            plan = _taking(ctx, session, one, Plan(policy_name=_NAMES[one.axis])) if is_enough else None
+        if plan is not None:
+            return dataclasses.replace(plan, judged=(problems.judge(ctx, session, one.axis),))
+    return None
 
 
-def _last_deadline(reserve: ledger.Reserve) -> int:
-    return max((session.stop_deadline or 0 for session in reserve.leaving), default=0)
-
-
-def make_reserve(
+def _join(
     ctx: context.Context,
     session: entities.Session,
-    node_id: int,
-    victims: Sequence[entities.Session],
-) -> ledger.Reserve:
-    """
-    Return the reservation: the free part is drawn at once, the rest promised of victims and of what is
-    leaving.
-    """
-    room = ctx.ledger.rooms[node_id]
-    free = resources.ResourceVector(
-        {
-            kind: min(amount, room.free.get(kind, 0))
-            for kind, amount in session.request
-            if room.free.get(kind, 0) > 0
-        }
-    )
-    rest = session.request.minus_clamped(free)
-    for victim in victims:
-        rest = rest.minus_clamped(ctx.stop_plan(victim).on(node_id))
-    is_place_short = room.free.get(rooms.PLACES, 1) < 1 and not victims
-    others = _leaving(ctx, room, rest, is_place_short)
-    return ledger.Reserve(node_id, session.request, free, room.take_indices(free), (*victims, *others))
+    open_to: Sequence[takeover.Takeover],
+    found: Plan | None,
+    policies: policy.Policies,
+) -> Plan | None:
+    """Return the takeover that needs the fewest further victims, if they are fewer than those found without."""
+    best: Plan | None = None
+    for one in open_to:
+        least = best or found
+        if least is not None and len(least.victims) == 1:
+            break
+        with takeover.released(ctx, one):
+            judged = problems.judge(ctx, session, one.axis, only=one.reservation.node_id)
+            plan = _choose(ctx, session, judged, policies)
+            if plan is not None and (least is None or len(plan.victims) < len(least.victims)):
+                best = _taking(ctx, session, one, plan)
+    return best
 
 
-def _leaving(
-    ctx: context.Context, room: rooms.Room, rest: resources.ResourceVector, is_place_short: bool
-) -> list[entities.Session]:
-    """Return the sessions being stopped on whose slots (or place) the reservation counts, by id."""
-    wanted = set(rest.kinds()) | ({rooms.PLACES} if is_place_short else set())
-    counted = (i for i, amounts in sorted(room.leaving.items()) if wanted & set(amounts))
-    return [ctx.session_by_id[i] for i in counted]
+def _taking(ctx: context.Context, session: entities.Session, one: takeover.Takeover, plan: Plan) -> Plan:
+    """Return a plan on a reservation that is released now, without the stops that it can do without."""
+    node_id = one.reservation.node_id
+    taken = takeover.superfluous(ctx, one, lambda: suffices(ctx, session, node_id, plan.victims))
+    reserve = reserving.reserve(ctx, session, node_id, plan.victims)
+    return dataclasses.replace(plan, reserve=reserve, takes_over=taken)
 
 
 # Victims
@@ -154,7 +157,7 @@ def _choose(
     answer, victims = _asked_once(ctx, session, judged, (name, chooser))
     if answer is None:
         return None
-    reserve = make_reserve(ctx, session, answer.node_id, victims)
+    reserve = reserving.reserve(ctx, session, answer.node_id, victims)
     return Plan(reserve, victims, (), name, answer.is_fewest, answer.steps, answer.proof)
 
 
@@ -259,6 +262,8 @@ def suffices(
 
 def carry_out(ctx: context.Context, session: entities.Session, done: Plan) -> None:
     """Take the plan into the round: victims are claimed and leaving, the room is kept, the edges are set."""
+    if done.takes_over is not None:
+        takeover.carry_out(ctx, session, done.takes_over)
     for victim in done.victims:
         stop = ctx.stop_plan(victim)
         ctx.claimed.add(victim.id)
@@ -266,6 +271,7 @@ def carry_out(ctx: context.Context, session: entities.Session, done: Plan) -> No
         ctx.ledger.add_leaving(victim, stop.frees, place=stop.frees_place)
     if done.reserve is not None:
         ctx.ledger.reserve(session, done.reserve)
+        ctx.counted_on |= {one.id for one in done.reserve.leaving}
 
 
 def orders_for(

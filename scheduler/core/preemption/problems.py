@@ -36,9 +36,11 @@ class Judged:
         return frozenset(c.session_id for target in self.targets for c in target.candidates)
 
 
-def judge(ctx: context.Context, preemptor: entities.Session, axis: entities.Axis) -> Judged:
+def judge(
+    ctx: context.Context, preemptor: entities.Session, axis: entities.Axis, *, only: int | None = None
+) -> Judged:
     """
-    Find the legal victims and build the targets.
+    Find the legal victims and build the targets: on all nodes, or on one alone.
 
     Cost: O(legal victims x dimensions + nodes).
     """
@@ -48,7 +50,8 @@ def judge(ctx: context.Context, preemptor: entities.Session, axis: entities.Axis
     for session in legal:
         for held in session.allocations:
             by_node.setdefault(held.node_id, []).append(session)
-    places = [spot for spot in shortages.spots(ctx, preemptor) if spot.node.id in by_node and spot.need]
+    wanted = by_node if only is None else {only} & by_node.keys()
+    places = [spot for spot in shortages.spots(ctx, preemptor) if spot.node.id in wanted and spot.need]
     extra = shortages.of_limits(ctx, preemptor) if places else ()
     ranked = {node.id: rank for rank, node in enumerate(placement.in_order(ctx, [s.node for s in places]))}
     raw = [

@@ -188,6 +188,13 @@ def test_the_preemptor_is_told_what_is_done_for_it():
     assert explain.why_preempting(_stop(), node="gpu-1") == expected
 
 
+def test_one_that_takes_room_over_and_stops_nobody_is_told_so():
+    taken = _stop() | {"victims": []}
+
+    expected = "It takes over the room on n1 that is being made for a session behind it."
+    assert explain.why_preempting(taken, node="n1") == expected
+
+
 def test_a_session_that_is_no_victim_has_no_sentence():
     with pytest.raises(KeyError):
         explain.why_preempted(_stop(), 77, queue="q", node="n")

@@ -111,6 +111,43 @@ def test_a_preemption_without_its_pend_and_a_victim_stopped_twice_are_found():
     assert any("stopped twice" in finding for finding in invariants.check_decisions(view, [twice, pend]))
 
 
+def _handed_over(**holder):
+    waits = factories.a_session(8, slots(cpu=1), **{"job_priority": 1} | holder)
+    taker = factories.a_session(9, slots(cpu=1), job_priority=9)
+    victim = factories.a_running(
+        1, slots(cpu=4), state=S.PREEMPTED, job_priority=0, stop_deadline=factories.NOW
+    )
+    kept = entities.Reservation(7, 8, 1, slots(cpu=1), slots(), (1,), factories.NOW)
+    view = factories.a_snapshot([victim, waits, taker], reservations=(kept,))
+    stop, pend = factories.decide(factories.a_snapshot([dataclasses.replace(victim, state=S.RUNNING), taker]))
+    taken = dataclasses.replace(stop, victims=(), takes_over=7, releasing_ids=(1,))
+    return view, [taken, pend, decisions.Pend(8, decisions.PendReason.NO_RESOURCES, {})]
+
+
+def test_a_takeover_from_one_behind_that_may_be_stopped_is_well():
+    assert invariants.check_decisions(*_handed_over()) == []
+
+
+@pytest.mark.parametrize(
+    ("plant", "words"),
+    [
+        (lambda found: [found[2], *found[:2]], "from one ahead of it"),
+        (lambda found: [dataclasses.replace(found[0], takes_over=6), *found[1:]], "what is not there"),
+        (lambda found: [*found[:2], *found[:2], found[2]], "what is not there"),
+    ],
+)
+def test_a_takeover_that_must_not_be_is_found(plant, words):
+    view, found = _handed_over()
+
+    assert any(words in finding for finding in invariants.check_decisions(view, plant(found)))
+
+
+def test_a_takeover_from_one_that_could_not_be_stopped_is_found():
+    findings = invariants.check_decisions(*_handed_over(is_preemptible=False))
+
+    assert findings == ["session 9 takes over from session 8: opted out, private or system"]
+
+
 QUEUES = (
     factories.a_queue(1, preemptible_queues=frozenset({2, 3})),
     factories.a_queue(2, preemptible=True),

@@ -174,3 +174,47 @@ def _content(book):
 
 def _amounts(amounts):
     return {kind: amount for kind, amount in amounts.items() if amount}
+
+
+def _content(book):
+    rooms_now = [
+        (
+            {k: a for k, a in room.free.items() if a},
+            room.indices,
+            _positive(room.releasing),
+            _positive(room.promised),
+        )
+        for room in book.rooms.values()
+    ]
+    accounts = [(a.left, _positive(a.leaving)) for a in (*book.owners.values(), *book.queues.values())]
+    return rooms_now, accounts
+
+
+def _positive(amounts):
+    return {kind: amount for kind, amount in amounts.items() if amount}
+
+
+@settings(max_examples=200, deadline=None)
+@given(strategies.snapshots())
+def test_a_reservation_that_is_dropped_leaves_nothing_behind(view):
+    by_id = {session.id: session for session in view.sessions}
+    book = ledger.Ledger(view)
+    for kept in view.reservations:
+        book.drop(by_id[kept.session_id], kept, [by_id[i] for i in kept.victim_ids], view.now)
+
+    assert _content(book) == _content(ledger.Ledger(dataclasses.replace(view, reservations=())))
+
+
+@settings(max_examples=200, deadline=None)
+@given(strategies.snapshots())
+def test_a_stop_that_is_taken_back_counts_as_one_that_is_withdrawn(view):
+    view = dataclasses.replace(view, reservations=())
+    stopping = [session for session in view.sessions if session.state is S.PREEMPTED]
+    book = ledger.Ledger(view)
+    for session in stopping:
+        if any(session.id in room.leaving for room in book.rooms.values()):
+            book.stay(session)
+    back = {s.id: dataclasses.replace(s, is_withdrawing=True) for s in stopping}
+    withdrawn = dataclasses.replace(view, sessions=tuple(back.get(s.id, s) for s in view.sessions))
+
+    assert _content(book) == _content(ledger.Ledger(withdrawn))

@@ -96,3 +96,20 @@ def test_what_a_stop_under_way_frees_follows_its_own_mode():
 
     assert release.releases_by_node(suspending, partly) == ((1, slots(cpu=1)),)
     assert release.releases_by_node(ending, partly) == ((1, slots(cpu=1, mem=1)),)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"stop_mode": MODE.TERMINATE}, False),
+        ({"stop_mode": MODE.TERMINATE, "stop_deadline": factories.NOW + 10 * factories.SECOND + 1}, True),
+        ({"stop_mode": MODE.SUSPEND}, True),
+        ({"stop_mode": MODE.SUSPEND, "is_withdrawing": True}, False),
+        ({"stop_mode": MODE.SUSPEND, "state": S.TERMINATING}, False),
+    ],
+)
+def test_a_stop_can_be_taken_back_until_its_kill_begins(fields, expected):
+    deadline = factories.NOW + 10 * factories.SECOND
+    session = factories.a_running(1, **{"state": S.PREEMPTED, "stop_deadline": deadline} | fields)
+
+    assert release.is_reversible(session, factories.NOW) is expected

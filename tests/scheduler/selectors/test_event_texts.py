@@ -66,6 +66,16 @@ def test_every_event_has_words(type_: str) -> None:
         ("session.held", {"actor_id": None}, "**secret-name** is held"),
         (
             "decision.preempt",
+            {"data": {"victims": 0, "takes_over": True}},
+            "**secret-name** takes over the room that is being made for a session behind it on **secret-node**",
+        ),
+        (
+            "session.claims",
+            {"node": None, "data": {"nodes": ["n1", "n2"]}},
+            "**secret-name** has waited too long: sessions behind it leave its room alone on **n1, n2**",
+        ),
+        (
+            "decision.preempt",
             {"data": {"victims": 2}},
             "**secret-name** gets room by stopping **2** sessions on **secret-node**",
         ),
