@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("scheduler", "0005_claims"),
+        ("scheduler", "0006_round_differences"),
     ]
 
     operations = [
