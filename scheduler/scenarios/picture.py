@@ -175,7 +175,7 @@ class Picture:
         more: dict[str, Any] = {"allocations": held, "epoch": 1}
         if one.state is S.SUSPENDED or one.standing.is_resume:
             more["resume_slots"] = full
-        if one.state is not S.SCHEDULED:
+        if one.state is not S.SCHEDULED or one.started_s_ago is not None:
             more["started_at"] = _after(-ago)
         if one.state in states.BEING_STOPPED:
             deadline = _after(one.standing.stop_deadline_s)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from scheduler.core import decisions, entities, snapshot
 from scheduler.scenarios import located, neutral, reading, select, written
@@ -23,6 +23,7 @@ def again(view: snapshot.Snapshot, session_id: int):
 
 @settings(max_examples=300, deadline=None)
 @given(strategies.snapshots())
+@example(strategies.random_snapshot(473))  # a session that is just starting was given another start
 def test_every_stop_of_a_random_snapshot_comes_out_of_its_file_again(view):
     found = [d for d in factories.decide(view) if isinstance(d, decisions.Preempt) and not d.is_shadow]
     for stop in found:
