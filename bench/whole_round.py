@@ -42,18 +42,24 @@ def a_busy_group(nodes: int, *, seed: int) -> snapshot.Snapshot:
     """
     Return a full group: ten sessions on each node, ten pending ones for each node, a hundredth of which may preempt.
 
-    A tenth of the nodes has room left, so that some pending sessions start.
+    A fifth of the nodes has room left, so that some pending sessions start; those that may preempt ask for more than
+    that, and stop several.
     """
     chance = random.Random(f"round/{nodes}/{seed}")
     view = cluster.crowded(nodes, 10, seed=seed, pending=0)
+    room = resources.ResourceVector(dict.fromkeys(cluster.KINDS, 150))
     machines = tuple(
-        dataclasses.replace(node, capacity=node.capacity + node.capacity) if node.id % 10 == 0 else node
+        dataclasses.replace(node, capacity=node.capacity + room) if node.id % 5 == 0 else node
         for node in view.nodes
     )
     shapes = [
-        resources.ResourceVector({kind: chance.randint(20, 150) for kind in cluster.KINDS}) for _ in range(50)
+        resources.ResourceVector({kind: chance.randint(*sizes) for kind in cluster.KINDS})
+        for sizes in [(20, 150)] * 40 + [(160, 250)] * 10
     ]
-    waiting = [_pending(chance, number, shapes, urgent=number % 100 == 0) for number in range(nodes * 10)]
+    waiting = [
+        _pending(chance, number, shapes[40:] if number % 100 == 0 else shapes[:40], urgent=number % 100 == 0)
+        for number in range(nodes * 10)
+    ]
     return dataclasses.replace(view, nodes=machines, sessions=(*view.sessions, *waiting))
 
 

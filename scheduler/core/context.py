@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from scheduler.core import entities, ledger, release, rooms, snapshot, states
+from scheduler.core import boards, entities, ledger, release, rooms, snapshot, states
 
 T = TypeVar("T")
 
@@ -75,6 +75,16 @@ class Context:
                     seen.add(winner_id)
                     todo.append(winner_id)
         return frozenset(seen)
+
+    def board(self) -> boards.Board:
+        """Return the rooms as rows of numbers, as the ledger stands now."""
+        return self.while_unchanged("board", self._board)
+
+    def _board(self) -> boards.Board:
+        own = [self.ledger.rooms[node.id] for node in self.nodes]
+        board = self.all_round(("board", self.lifted), lambda: boards.Board(self.nodes, own))
+        board.follow()
+        return board
 
     def stop_plan(self, session: entities.Session) -> release.StopPlan:
         """Return how ``session`` would be stopped; computed once per round."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from scheduler.core import entities, proofs, resources
@@ -135,8 +135,8 @@ class Pend:
     session_id: int
     reason: PendReason
     facts: Mapping[str, int | str]  #: flat numbers and words, e.g. {"until": time} or {"short.cpu": 2000}
-    nodes: tuple[NodeView, ...] = ()
-    candidates: tuple[CandidateView, ...] = ()  #: filled when preemption was tried and found no set
+    nodes: Sequence[NodeView] = ()
+    candidates: Sequence[CandidateView] = ()  #: filled when preemption was tried and found no set
     wait: Wait | None = None  #: AWAITING_RELEASE: the reservation to make
     claim: entities.Claim | None = None  #: the claim to make, or to move to other nodes
 
@@ -186,8 +186,8 @@ class Preempt:
     draw_indices: Mapping[str, tuple[int, ...]]
     releasing_ids: tuple[int, ...]  #: sessions already being stopped whose slots are counted too
     preemptor_value: int  #: the preemptor's job_priority or priority, by axis
-    nodes: tuple[NodeView, ...]
-    candidates: tuple[CandidateView, ...]
+    nodes: Sequence[NodeView]
+    candidates: Sequence[CandidateView]
     is_shadow: bool
     is_fewest_proved: bool
     search_steps: int

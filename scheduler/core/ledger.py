@@ -76,11 +76,17 @@ class Ledger(journal.Journal):
 
     def owner(self, owner_id: int) -> limits.Account:
         """Return the owner's account; one that the snapshot does not list has no limits."""
-        return self.owners.setdefault(owner_id, limits.Account(entities.Usage()))
+        account = self.owners.get(owner_id)
+        if account is None:
+            account = self.owners[owner_id] = limits.Account(entities.Usage())
+        return account
 
     def queue(self, queue_id: int) -> limits.Account:
         """Return the queue's account; one that the snapshot does not list has no limits."""
-        return self.queues.setdefault(queue_id, limits.Account(entities.Usage()))
+        account = self.queues.get(queue_id)
+        if account is None:
+            account = self.queues[queue_id] = limits.Account(entities.Usage())
+        return account
 
     def accounts(self, session: entities.Session) -> tuple[limits.Account, limits.Account]:
         """Return the accounts of a session's owner and queue, in this order."""

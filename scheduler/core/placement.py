@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from scheduler.core import context, decisions, entities, limits, resources, rooms, states
+import numpy as np
+
+from scheduler.core import boards, context, decisions, entities, limits, resources, states
 
 _RESUMES_ON = frozenset({entities.NodeState.READY, entities.NodeState.DRAINING})
 
@@ -35,13 +37,20 @@ def shape(session: entities.Session) -> tuple[object, ...]:
 
 def acceptable(ctx: context.Context, session: entities.Session) -> list[entities.Node]:
     """Return the nodes that are ready and have the labels, by name."""
-    return ctx.all_round(("acceptable", shape(session)), lambda: _acceptable(ctx, session))
+    return [ctx.nodes[place] for place in np.flatnonzero(are_acceptable(ctx, session)).tolist()]
 
 
-def _acceptable(ctx: context.Context, session: entities.Session) -> list[entities.Node]:
-    return [
-        node for node in ctx.nodes if node.state is entities.NodeState.READY and has_labels(session, node)
-    ]
+def are_acceptable(ctx: context.Context, session: entities.Session) -> boards.Array:
+    """Say which nodes are ready and have the labels: (nodes,), by name."""
+    return ctx.all_round(("acceptable", shape(session)), lambda: _are_acceptable(ctx, session))
+
+
+def _are_acceptable(ctx: context.Context, session: entities.Session) -> boards.Array:
+    is_ready = ctx.board().is_ready
+    if not session.labels:
+        return is_ready
+    found: boards.Array = is_ready & np.array([has_labels(session, node) for node in ctx.nodes], dtype=bool)
+    return found
 
 
 def in_order(ctx: context.Context, nodes: Iterable[entities.Node]) -> list[entities.Node]:
@@ -58,12 +67,8 @@ def in_order(ctx: context.Context, nodes: Iterable[entities.Node]) -> list[entit
         first = (ctx.view.round_number + ctx.starts) % len(by_name) if by_name else 0
         return by_name[first:] + by_name[:first]
     sign = 1 if strategy is entities.Placement.CONCENTRATED else -1
-    return sorted(by_name, key=lambda node: sign * _free_share(ctx.ledger.rooms[node.id]))
-
-
-def _free_share(room: rooms.Room) -> int:
-    free = room.free
-    return sum((free.get(kind, 0) << 32) // amount for kind, amount in room.node.capacity)
+    board = ctx.board()
+    return sorted(by_name, key=lambda node: sign * board.free_share(node.id))
 
 
 def is_resume(session: entities.Session) -> bool:
@@ -88,7 +93,8 @@ def find(ctx: context.Context, session: entities.Session) -> tuple[decisions.Nod
     key = (ctx.ledger.growths, ctx.lifted, shape(session))
     if key in ctx.without_room:
         return None
-    fitting = [node for node in acceptable(ctx, session) if fits_now(ctx, session, node)]
+    is_fitting = are_acceptable(ctx, session) & ctx.board().fitting(session.request)
+    fitting = [ctx.nodes[place] for place in np.flatnonzero(is_fitting).tolist()]
     if len(fitting) < session.node_count:
         ctx.without_room.add(key)
         return None

@@ -7,10 +7,10 @@ Source: DESIGN 7.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from scheduler.core import context, decisions, entities, ledger, shortages, views
-from scheduler.core.preemption import eligibility, planning, problems
+from scheduler.core import context, decisions, entities, lazies, ledger, shortages, views
+from scheduler.core.preemption import eligibility, planning, problems, rosters
 
 _VERDICT = decisions.Verdict
 _LEGAL = frozenset({_VERDICT.LIMIT, _VERDICT.INSUFFICIENT, _VERDICT.FREES_NOTHING_SHORT})
@@ -68,23 +68,20 @@ def awaiting_facts(ctx: context.Context, plan: planning.Plan) -> dict[str, int |
 
 def _candidates_with_set(
     ctx: context.Context, plan: planning.Plan, stopped: set[int]
-) -> tuple[decisions.CandidateView, ...]:
+) -> Sequence[decisions.CandidateView]:
     judged = plan.judged[-1]
-    helpful = judged.helpful()
 
-    def judgement(session: entities.Session, base: decisions.CandidateView) -> decisions.CandidateView:
+    def verdict(session: entities.Session) -> decisions.Verdict:
         if session.id in stopped:
-            return _with(base, _VERDICT.SELECTED, base.facts)
-        if session.id in judged.legal and session.id not in helpful:
-            return _with(base, _VERDICT.FREES_NOTHING_SHORT, NO_FACTS)
-        return base
+            return _VERDICT.SELECTED
+        return _VERDICT.NOT_NEEDED if session.id in judged.helpful else _VERDICT.FREES_NOTHING_SHORT
 
-    return _overlaid(ctx, judged.question, judgement)
+    return _overlaid(ctx, judged, verdict)
 
 
 def candidates_without_set(
     ctx: context.Context, session: entities.Session, plan: planning.Plan
-) -> tuple[decisions.CandidateView, ...]:
+) -> Sequence[decisions.CandidateView]:
     """
     Return every candidate when no axis had a set.
 
@@ -96,7 +93,7 @@ def candidates_without_set(
         return ()
     verdict = _VERDICT.LIMIT if shortages.of_limits(ctx, session) else _VERDICT.INSUFFICIENT
     asked = tuple(
-        (eligibility.kind_of(judged.question), judged.legal, judged.helpful()) for judged in plan.judged
+        (eligibility.kind_of(judged.question), judged.legal, judged.helpful) for judged in plan.judged
     )
     key = ("without set", asked, verdict, session.owner_id, len(ctx.claimed))
     return ctx.all_round(key, lambda: _without_set(ctx, session, plan, verdict))
@@ -104,64 +101,52 @@ def candidates_without_set(
 
 def _without_set(
     ctx: context.Context, session: entities.Session, plan: planning.Plan, verdict: decisions.Verdict
-) -> tuple[decisions.CandidateView, ...]:
+) -> Sequence[decisions.CandidateView]:
     ctx.recorded += len(ctx.running)
     by_axis = {judged.axis: _one_axis_without_set(ctx, judged, verdict) for judged in plan.judged}
     if len(by_axis) == 1:
         return next(iter(by_axis.values()))
-    owner_axis, queue_axis = by_axis[entities.Axis.OWNER], by_axis[entities.Axis.QUEUE]
-    return tuple(
-        own if one.owner_id == session.owner_id and other.verdict not in _LEGAL else other
-        for one, own, other in zip(ctx.running, owner_axis, queue_axis, strict=True)
-    )
+    own, others = by_axis[entities.Axis.OWNER], by_axis[entities.Axis.QUEUE]
+    running = ctx.running
+
+    def make(place: int) -> decisions.CandidateView:
+        is_own = running[place].owner_id == session.owner_id
+        return own[place] if is_own and others[place].verdict not in _LEGAL else others[place]
+
+    return lazies.Lazy(len(running), make)
 
 
 def _one_axis_without_set(
     ctx: context.Context, judged: problems.Judged, verdict: decisions.Verdict
-) -> tuple[decisions.CandidateView, ...]:
-    helpful = judged.helpful()
+) -> Sequence[decisions.CandidateView]:
+    def said(session: entities.Session) -> decisions.Verdict:
+        return verdict if session.id in judged.helpful else _VERDICT.FREES_NOTHING_SHORT
 
-    def judgement(session: entities.Session, base: decisions.CandidateView) -> decisions.CandidateView:
-        if session.id not in judged.legal:
-            return base
-        if session.id in helpful:
-            return _with(base, verdict, base.facts)
-        return _with(base, _VERDICT.FREES_NOTHING_SHORT, NO_FACTS)
-
-    return _overlaid(ctx, judged.question, judgement)
-
-
-_Judge = Callable[[entities.Session, decisions.CandidateView], decisions.CandidateView]
+    return _overlaid(ctx, judged, said)
 
 
 def _overlaid(
-    ctx: context.Context, question: eligibility.Question, judgement: _Judge
-) -> tuple[decisions.CandidateView, ...]:
-    """Return the verdict of every session: claimed in this round, else by the axis, else by ``judgement``."""
-    base = ctx.all_round(("verdicts", eligibility.kind_of(question)), lambda: _base(ctx, question))
-    found = list(base)
-    for place, session in enumerate(ctx.running):
-        if session.id in ctx.claimed:
-            found[place] = _with(base[place], _VERDICT.IN_ANOTHER_DECISION, NO_FACTS)
-        elif base[place].verdict is _VERDICT.NOT_NEEDED:
-            found[place] = judgement(session, base[place])
-    return tuple(found)
+    ctx: context.Context,
+    judged: problems.Judged,
+    of_legal: Callable[[entities.Session], decisions.Verdict],
+) -> Sequence[decisions.CandidateView]:
+    """Return the verdict of every session: claimed in this round, else by the axis, else what a legal one gets."""
+    question, claimed, running = judged.question, frozenset(ctx.claimed), ctx.running
+    codes, tests = judged.codes.tolist(), eligibility.TESTS[judged.axis]
 
+    def make(place: int) -> decisions.CandidateView:
+        session, code = running[place], codes[place]
+        facts: Mapping[str, int] = NO_FACTS
+        if session.id in claimed:
+            verdict = _VERDICT.IN_ANOTHER_DECISION
+        elif code == rosters.LEGAL:
+            verdict = of_legal(session)
+            if verdict is not _VERDICT.FREES_NOTHING_SHORT:
+                facts = {"own": eligibility.value(question.axis, session)}
+        else:
+            verdict = tests[code - 1][0]
+            facts = eligibility.facts(question, session, verdict)
+        node_ids = tuple(sorted({held.node_id for held in session.allocations}))
+        return decisions.CandidateView(session.id, node_ids, verdict, facts)
 
-def _with(
-    base: decisions.CandidateView, verdict: decisions.Verdict, facts: Mapping[str, int]
-) -> decisions.CandidateView:
-    return decisions.CandidateView(base.session_id, base.node_ids, verdict, facts)
-
-
-def _base(ctx: context.Context, question: eligibility.Question) -> tuple[decisions.CandidateView, ...]:
-    """Return the axis' verdict of every session; a legal one stands as not needed."""
-    return tuple(_view(question, session) for session in ctx.running)
-
-
-def _view(question: eligibility.Question, session: entities.Session) -> decisions.CandidateView:
-    verdict, facts = eligibility.judge(question, session)
-    if verdict is None:
-        verdict, facts = _VERDICT.NOT_NEEDED, {"own": eligibility.value(question.axis, session)}
-    node_ids = tuple(sorted({held.node_id for held in session.allocations}))
-    return decisions.CandidateView(session.id, node_ids, verdict, facts)
+    return lazies.Lazy(len(running), make)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler.core import entities, resources
@@ -39,7 +39,7 @@ def to_plain(value: Any) -> Any:
         return {str(key): to_plain(value[key]) for key in sorted(value)}
     if isinstance(value, frozenset | set):
         return sorted(to_plain(item) for item in value)
-    if isinstance(value, tuple | list):
+    if isinstance(value, Sequence) and not isinstance(value, str):
         return [to_plain(item) for item in value]
     return value
 

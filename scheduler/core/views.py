@@ -8,38 +8,48 @@ while the ledger does not change. Source: DESIGN 7.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from scheduler.core import context, decisions, entities, placement, resources, rooms, shortages
+import numpy as np
+
+from scheduler.core import (
+    boards,
+    context,
+    decisions,
+    entities,
+    lazies,
+    placement,
+    resources,
+    rooms,
+    shortages,
+)
 
 Facts = dict[str, int | str]
 
 
-def of_nodes(ctx: context.Context, session: entities.Session) -> tuple[decisions.NodeView, ...]:
+def of_nodes(ctx: context.Context, session: entities.Session) -> Sequence[decisions.NodeView]:
     """Return every node of the group as one request finds it, by name."""
     key = ("views", shortages.shape(session))
-    return ctx.while_unchanged(key, lambda: _of_nodes(ctx, session, key))
+    return ctx.while_unchanged(key, lambda: _of_nodes(ctx, session))
 
 
-def _of_nodes(
-    ctx: context.Context, session: entities.Session, key: tuple[object, ...]
-) -> tuple[decisions.NodeView, ...]:
-    found, rooms = ctx.while_room_unchanged, ctx.ledger.rooms
-    return tuple(
-        [found(rooms[n.id], key, functools.partial(_view, ctx, session, rooms[n.id])) for n in ctx.nodes]
-    )
+def _of_nodes(ctx: context.Context, session: entities.Session) -> Sequence[decisions.NodeView]:
+    nodes, now, states = ctx.nodes, ctx.now, ctx.board().states()
+    return lazies.Lazy(len(nodes), lambda place: _view(session, nodes[place], states[place], now))
 
 
-def _view(ctx: context.Context, session: entities.Session, room: rooms.Room) -> decisions.NodeView:
-    short = room.short(room.wants(session.request))
-    sessions_short = short.pop(rooms.PLACES, 0)
-    releasing = {kind: room.net_releasing(kind) for kind in room.releasing}
-    note = shortages.note(ctx, session, room.node)
-    vector = resources.ResourceVector(short)
-    return decisions.NodeView(
-        room.node.id, _positive(room.free), _positive(releasing), vector, sessions_short, note
-    )
+def _view(
+    session: entities.Session, node: entities.Node, state: boards.State, now: int
+) -> decisions.NodeView:
+    free, releasing = state
+    wanted = session.request.as_dict()
+    if node.max_sessions is not None:
+        wanted[rooms.PLACES] = 1
+    missing = {kind: amount - free.get(kind, 0) - releasing.get(kind, 0) for kind, amount in wanted.items()}
+    short = resources.ResourceVector({k: a for k, a in missing.items() if a > 0 and k != rooms.PLACES})
+    places = max(0, missing.get(rooms.PLACES, 0))
+    note = shortages.note_at(now, session, node)
+    return decisions.NodeView(node.id, _positive(free), _positive(releasing), short, places, note)
 
 
 def _positive(amounts: Mapping[str, int]) -> resources.ResourceVector:
@@ -64,33 +74,36 @@ def shortage_facts(ctx: context.Context, session: entities.Session) -> Facts:
 
 def _facts(ctx: context.Context, session: entities.Session) -> Facts:
     facts: Facts = {f"asked.{kind}": amount for kind, amount in session.request}
-    usable = [view for view in of_nodes(ctx, session) if view.note in ("", shortages.BACKOFF)]
-    for kind in session.request.kinds():
-        free = [view.free.get(kind) for view in usable]
-        facts[f"free.{kind}"] = sum(free)
-        facts[f"most.{kind}"] = max(free, default=0)
+    board, usable = ctx.board(), shortages.usable_places(ctx, session)
+    columns = board.columns(session.request.kinds()) if len(usable) else []
+    free = np.maximum(board.free[usable][:, columns], 0).astype(object)
+    for place, kind in enumerate(session.request.kinds()):
+        own = free[:, place] if columns else free[:, :0]
+        facts[f"free.{kind}"], facts[f"most.{kind}"] = int(own.sum()), int(own.max(initial=0))
     if session.node_count > 1:
         facts["nodes"] = session.node_count
-    elif usable:
-        facts.update(_nearest(ctx, session, usable))
+    elif len(usable):
+        facts.update(_nearest(ctx, session, usable, free))
     return facts
 
 
-def _nearest(ctx: context.Context, session: entities.Session, usable: list[decisions.NodeView]) -> Facts:
+def _nearest(
+    ctx: context.Context, session: entities.Session, usable: boards.Array, free: boards.Array
+) -> Facts:
     """
     Return the node where least is missing now: first fewest kinds, then least in millionths of the request.
     """
-
-    def distance(pair: tuple[resources.ResourceVector, decisions.NodeView]) -> tuple[int, int, str]:
-        short, view = pair
-        parts = sum(amount * 1_000_000 // session.request.get(kind) for kind, amount in short)
-        return len(short.kinds()), parts, ctx.node_by_id[view.node_id].name
-
-    short, view = min(((session.request.shortfall(view.free), view) for view in usable), key=distance)
-    facts: Facts = {"nearest": ctx.node_by_id[view.node_id].name}
-    facts.update({f"short.{kind}": amount for kind, amount in short})
-    if not short:
-        facts["short.sessions"] = max(1, view.sessions_short)
+    asked = np.array([amount for _, amount in session.request], dtype=object)
+    short = np.maximum(asked - free, 0)
+    kinds, parts = (short > 0).sum(axis=1), (short * 1_000_000 // asked).sum(axis=1)
+    row = min(range(len(usable)), key=list(zip(kinds.tolist(), parts.tolist(), strict=True)).__getitem__)
+    node = ctx.nodes[int(usable[row])]
+    facts: Facts = {"nearest": node.name}
+    missing = zip(session.request.kinds(), short[row].tolist(), strict=True)
+    facts.update({f"short.{kind}": amount for kind, amount in missing if amount})
+    if not kinds[row]:
+        room = ctx.ledger.rooms[node.id]
+        facts["short.sessions"] = max(1, room.short(room.wants(session.request)).get(rooms.PLACES, 0))
     return facts
 
 

@@ -7,7 +7,7 @@ The budget counts rounds; a caller with a clock may end it earlier. Source: DESI
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from scheduler.core import decisions, preview, snapshot
 from scheduler.core.counterfactuals import answers, changes
@@ -73,7 +73,7 @@ class Fate:
     outcome: answers.Outcome
     victims: tuple[int, ...] = ()
     reason: decisions.PendReason | None = None
-    candidates: tuple[decisions.CandidateView, ...] = ()
+    candidates: Sequence[decisions.CandidateView] = ()
 
     @property
     def has_room(self) -> bool:

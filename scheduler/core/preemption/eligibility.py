@@ -62,11 +62,12 @@ def judge(
     """
     for verdict, test in TESTS[question.axis]:
         if test(question, candidate):
-            return verdict, _facts(question, candidate, verdict)
+            return verdict, facts(question, candidate, verdict)
     return None, NO_FACTS
 
 
-def _facts(q: Question, candidate: entities.Session, verdict: decisions.Verdict) -> Mapping[str, int]:
+def facts(q: Question, candidate: entities.Session, verdict: decisions.Verdict) -> Mapping[str, int]:
+    """Return the numbers behind a verdict."""
     if verdict is _VERDICT.NOT_LOWER:
         return {"own": value(q.axis, candidate), "theirs": value(q.axis, q.preemptor)}
     if verdict is _VERDICT.RANKED_HIGHER_BY_OWNER:
@@ -202,31 +203,6 @@ def kind_of(question: Question) -> tuple[object, ...]:
     if question.queue is None or not question.queue.preemptible_queues:
         return question.axis, one.queue_id
     return question.axis, one.queue_id, one.priority, one.owner_id, one.job_priority, question.above, limited
-
-
-def legal(question: Question) -> tuple[entities.Session, ...]:
-    """
-    Return every session that may be stopped, by id; those that this round already stops are left out.
-
-    Cost: O(sessions of the owner, or of the listed queues), once per kind of preemptor.
-    """
-    ctx = question.context
-    found = ctx.all_round(("legal", kind_of(question)), lambda: _legal(question))
-    return tuple(session for session in found if session.id not in ctx.claimed) if ctx.claimed else found
-
-
-def _legal(question: Question) -> tuple[entities.Session, ...]:
-    found = (session for session in _reachable(question) if judge(question, session)[0] is None)
-    return tuple(sorted(found, key=lambda session: session.id))
-
-
-def _reachable(question: Question) -> list[entities.Session]:
-    """Return the sessions that the axis can reach at all."""
-    ctx = question.context
-    if question.axis is entities.Axis.OWNER:
-        return ctx.running_by_owner.get(question.preemptor.owner_id, [])
-    listed = question.queue.preemptible_queues if question.queue is not None else frozenset()
-    return [session for queue_id in listed for session in ctx.running_by_queue.get(queue_id, ())]
 
 
 def _suspended_by_node(ctx: context.Context) -> dict[int, int]:

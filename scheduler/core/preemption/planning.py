@@ -181,9 +181,8 @@ def _asked_once(
 
 
 def _problem(ctx: context.Context, judged: problems.Judged) -> policy.Problem:
-    scale = 1 + sum(c.share for target in judged.targets for c in target.candidates)
     steps = max(0, min(STEPS, ROUND_STEPS - ctx.search_steps))
-    return policy.Problem(ctx.policy.order, judged.targets, steps, scale)
+    return policy.Problem(ctx.policy.order, judged.targets, steps, judged.scale)
 
 
 def _policy_for(
@@ -221,9 +220,10 @@ def verified(
         PolicyFailed: an unknown node or victim, a victim twice, not sufficient, or one that could be left
             out.
     """
-    target = next((t for t in judged.targets if t.node_id == answer.node_id), None)
-    if target is None:
+    place = judged.targets.place_of(answer.node_id)
+    if place is None:
         raise policy.PolicyFailed("chose a node that was not offered")
+    target = judged.targets[place]
     legal = {candidate.session_id for candidate in target.candidates}
     ids = answer.victim_ids
     if not ids or len(set(ids)) != len(ids) or not set(ids) <= legal:

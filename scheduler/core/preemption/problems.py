@@ -8,32 +8,46 @@ limit only, and nothing short on the node, is no candidate there. Source: DESIGN
 
 from __future__ import annotations
 
-import dataclasses
 import fractions
+import functools
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from scheduler.core import context, decisions, entities, limits, placement, release, rooms, shortages
-from scheduler.core.preemption import eligibility, policy, shares
+from scheduler.core.preemption import eligibility, rosters, shares, tables
 
 Gains = Mapping[shortages.Dimension, int]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
 class Judged:
     """Who may be stopped for one preemptor on one axis, and the nodes that can be made free."""
 
-    question: eligibility.Question
-    legal: frozenset[int]  #: sessions that may be stopped
-    targets: tuple[policy.Target, ...]
+    def __init__(self, question: eligibility.Question, codes: tables.Array, targets: tables.Table) -> None:
+        self.question, self.targets = question, targets
+        self.codes = codes  #: of ``roster.codes``; sessions that this round already stops aside
+        self.claimed = frozenset(question.context.claimed)
 
     @property
     def axis(self) -> entities.Axis:
         """Return the axis that was asked about."""
         return self.question.axis
 
+    @functools.cached_property
+    def legal(self) -> frozenset[int]:
+        """Return the sessions that may be stopped."""
+        ids = rosters.of(self.question.context).ids[self.codes == rosters.LEGAL]
+        return frozenset(ids.tolist()) - self.claimed
+
+    @functools.cached_property
     def helpful(self) -> frozenset[int]:
         """Return the legal ones that free something short on some node."""
-        return frozenset(c.session_id for target in self.targets for c in target.candidates)
+        return frozenset(self.targets.columns.ids.tolist())
+
+    @functools.cached_property
+    def scale(self) -> int:
+        """Return more than the share of any set, so that ``value * scale + share`` compares both in order."""
+        return 1 + int(self.targets.columns.share.sum())
 
 
 def judge(
@@ -42,61 +56,116 @@ def judge(
     """
     Find the legal victims and build the targets: on all nodes, or on one alone.
 
-    Cost: O(legal victims x dimensions + nodes).
+    Cost: O(sessions on nodes x kinds), in columns.
     """
-    question = eligibility.ask(ctx, preemptor, axis)
-    legal = eligibility.legal(question)
-    by_node: dict[int, list[entities.Session]] = {}
-    for session in legal:
-        for held in session.allocations:
-            by_node.setdefault(held.node_id, []).append(session)
-    wanted = by_node if only is None else {only} & by_node.keys()
-    places = [spot for spot in shortages.spots(ctx, preemptor) if spot.node.id in wanted and spot.need]
-    extra = shortages.of_limits(ctx, preemptor) if places else ()
-    ranked = {node.id: rank for rank, node in enumerate(placement.in_order(ctx, [s.node for s in places]))}
-    raw = [
-        _Raw(question, spot.node, (*spot.need, *extra), by_node[spot.node.id], ranked[spot.node.id])
-        for spot in places
-    ]
-    targets = _to_targets(question, [one for one in raw if one.gives])
-    return Judged(question, frozenset(session.id for session in legal), targets)
+    question, roster = eligibility.ask(ctx, preemptor, axis), rosters.of(ctx)
+    codes = roster.codes(question)
+    is_legal = (codes == rosters.LEGAL) & ~roster.among(ctx.claimed)
+    return Judged(question, codes, _Built(question, roster, is_legal, only).table())
 
 
-class _Raw:
-    """One node: what is short there, and what each legal candidate gives of it."""
-
-    __slots__ = ("gives", "most", "need", "node", "rank")
+class _Built:
+    """The table of one preemptor: nodes by name, what is short on each, who gives what of it."""
 
     def __init__(
-        self,
-        question: eligibility.Question,
-        node: entities.Node,
-        need: Sequence[tuple[shortages.Dimension, int]],
-        legal: Sequence[entities.Session],
-        rank: int,
+        self, question: eligibility.Question, roster: rosters.Roster, is_legal: tables.Array, only: int | None
     ) -> None:
-        self.node, self.rank = node, rank
-        self.need = tuple(amount for _, amount in need)
-        self.gives: dict[int, tuple[int, ...]] = {}
-        for session in legal:
-            gains = gives(question.context, question.preemptor, session, node.id)
-            if any(dimension[0] == "node" and gains.get(dimension, 0) > 0 for dimension, _ in need):
-                self.gives[session.id] = tuple([min(gains.get(d, 0), amount) for d, amount in need])
-        self.most = _most(question, legal)
+        ctx, preemptor = question.context, question.preemptor
+        self.question, self.roster, self.ctx, self.is_legal = question, roster, ctx, is_legal
+        board = ctx.board()
+        opened, short = shortages.open_places(ctx, preemptor), shortages.short(ctx, preemptor)
+        self.need = np.zeros(board.free.shape, dtype=board.free.dtype)
+        is_short: tables.Array = np.asarray(short.any(axis=1))
+        if only is not None:
+            is_short &= opened == board.place_of.get(only, -1)
+        self.need[opened[is_short]] = short[is_short]
+        columns = np.flatnonzero(self.need.any(axis=0))
+        self.need = self.need[:, columns]
+        lacks: tables.Array = np.asarray(self.need.any(axis=1))
+        rows = np.flatnonzero(is_legal[roster.session] & lacks[roster.node])
+        gives = np.minimum(roster.frees[rows][:, columns], self.need[roster.node[rows]])
+        helps: tables.Array = np.asarray(gives.any(axis=1))
+        self.rows, self.gives = rows[helps], gives[helps]
+        self._add_limits()
+
+    def _add_limits(self) -> None:
+        """Let what the limits of owner and queue do not leave stand beside what is short on the nodes."""
+        if not len(self.rows):
+            return
+        extra = shortages.of_limits(self.ctx, self.question.preemptor)
+        if not extra:
+            return
+        running, nodes = self.ctx.running, self.ctx.nodes
+        found = []
+        for session, node in zip(self.roster.session[self.rows], self.roster.node[self.rows], strict=True):
+            gains = gives(self.ctx, self.question.preemptor, running[session], nodes[node].id)
+            found.append([min(gains.get(dimension, 0), amount) for dimension, amount in extra])
+        need = np.tile(_column([amount for _, amount in extra]), (len(self.need), 1))
+        need[~self.need.any(axis=1)] = 0
+        self.need = np.concatenate((self.need, need), axis=1)
+        self.gives = np.concatenate((self.gives, np.array(found, dtype=need.dtype)), axis=1)
+
+    def table(self) -> tables.Table:
+        """Return the nodes on which somebody helps."""
+        roster, ctx = self.roster, self.ctx
+        session, node = roster.session[self.rows], roster.node[self.rows]
+        considered = self._considered() if len(session) else []
+        places, sizes = np.unique(node, return_counts=True)
+        nodes = [ctx.nodes[place] for place in places.tolist()]
+        ranked = {one.id: rank for rank, one in enumerate(placement.in_order(ctx, considered))}
+        limited = self.question.policy.max_suspended_per_node is not None
+        mosts = [self._most(one.id) if limited else None for one in nodes]
+        heads = [
+            tables.Head(one.id, one.name, ranked[one.id], most)
+            for one, most in zip(nodes, mosts, strict=True)
+        ]
+        value = roster.job_priority if self.question.axis is entities.Axis.OWNER else roster.priority
+        share, total = self._shares(session, node)
+        columns = tables.Columns(
+            roster.ids[session], value[session], self.gives, roster.start[session], share, total
+        )
+        first = np.concatenate(([0], np.cumsum(sizes)))
+        return tables.Table(heads, self.need[places], first, columns)
+
+    def _considered(self) -> list[entities.Node]:
+        """Return the nodes on which something is short and somebody may be stopped."""
+        roster = self.roster
+        is_there = np.zeros(len(self.need), dtype=bool)
+        is_there[roster.node[self.is_legal[roster.session]]] = True
+        is_there &= self.need.any(axis=1)
+        return [self.ctx.nodes[place] for place in np.flatnonzero(is_there).tolist()]
+
+    def _most(self, node_id: int) -> int | None:
+        """Return how many may be stopped on a node where suspended sessions per node are limited."""
+        most = self.question.policy.max_suspended_per_node
+        assert most is not None
+        roster, running = self.roster, self.ctx.running
+        there = roster.session[roster.node == self.ctx.board().place_of[node_id]]
+        legal = (running[place] for place in there[self.is_legal[there]].tolist())
+        places = [
+            most - self.question.suspended.get(held.node_id, 0)
+            for session in legal
+            if self.ctx.stop_plan(session).action is decisions.Action.SUSPEND
+            for held in session.allocations
+        ]
+        return min(places, default=None)
+
+    def _shares(self, session: tables.Array, node: tables.Array) -> tuple[tables.Array, tables.Array]:
+        """Return what each frees on other nodes and on all, in one common fraction; zeros where nothing compares it."""
+        compares_total = self.question.policy.order is entities.PreemptionOrder.SMALLEST_RESOURCES
+        none = np.zeros(len(session), dtype=np.int64)
+        wanted = session if compares_total else session[self.roster.is_shared[session]]
+        if not len(wanted):
+            return none, none
+        found = _Shares(self.ctx, {int(place) for place in wanted})
+        both = [
+            found.of(int(one), self.ctx.nodes[place].id) for one, place in zip(session, node, strict=True)
+        ]
+        return tables.integers(share for share, _ in both), tables.integers(total for _, total in both)
 
 
-def _most(question: eligibility.Question, legal: Sequence[entities.Session]) -> int | None:
-    """Return how many of them may be stopped where suspended sessions per node are limited."""
-    most = question.policy.max_suspended_per_node
-    if most is None:
-        return None
-    places = [
-        most - question.suspended.get(held.node_id, 0)
-        for session in legal
-        if question.context.stop_plan(session).action is decisions.Action.SUSPEND
-        for held in session.allocations
-    ]
-    return min(places, default=None)
+def _column(amounts: Sequence[int]) -> tables.Array:
+    return tables.integers(amounts)
 
 
 def gives(ctx: context.Context, preemptor: entities.Session, victim: entities.Session, node_id: int) -> Gains:
@@ -120,51 +189,18 @@ def _gives(plan: release.StopPlan, node_id: int, is_own: bool, is_same_queue: bo
     return gains
 
 
-def _to_targets(question: eligibility.Question, raw: Sequence[_Raw]) -> tuple[policy.Target, ...]:
-    found = _Shares(question, raw)
-    return tuple(
-        policy.Target(
-            one.node.id,
-            one.node.name,
-            one.rank,
-            one.need,
-            tuple(_candidate(question, one, session_id, found) for session_id in sorted(one.gives)),
-            one.most,
-        )
-        for one in raw
-    )
-
-
 class _Shares:
-    """
-    Shares of what each candidate frees, as integers of one common fraction; zeros where nothing compares
-    them.
-    """
+    """Shares of what some sessions free, as integers of one common fraction."""
 
-    def __init__(self, question: eligibility.Question, raw: Sequence[_Raw]) -> None:
-        ctx = question.context
-        self.ctx = ctx
-        compares_total = question.policy.order is entities.PreemptionOrder.SMALLEST_RESOURCES
-        plans = {i: ctx.stop_plan(ctx.session_by_id[i]) for one in raw for i in one.gives}
-        self.wanted = {i: plan for i, plan in plans.items() if compares_total or len(plan.frees) > 1}
-        self.parts = {i: shares.by_node(ctx.node_by_id, plan.frees) for i, plan in self.wanted.items()}
+    def __init__(self, ctx: context.Context, sessions: set[int]) -> None:
+        plans = {place: ctx.stop_plan(ctx.running[place]) for place in sessions}
+        self.parts = {place: shares.by_node(ctx.node_by_id, plan.frees) for place, plan in plans.items()}
         self.scale = shares.common(part for parts in self.parts.values() for part in parts.values())
 
-    def of(self, session_id: int, node_id: int) -> tuple[int, int]:
+    def of(self, session: int, node_id: int) -> tuple[int, int]:
         """Return (share on other nodes, share on all nodes)."""
-        parts = self.parts.get(session_id)
+        parts = self.parts.get(session)
         if parts is None:
             return 0, 0
         total = sum(parts.values(), fractions.Fraction(0)) * self.scale
         return int(total - parts.get(node_id, 0) * self.scale), int(total)
-
-
-def _candidate(
-    question: eligibility.Question, one: _Raw, session_id: int, found: _Shares
-) -> policy.Candidate:
-    session = question.context.session_by_id[session_id]
-    elsewhere, total = found.of(session_id, one.node.id)
-    value = eligibility.value(question.axis, session)
-    return policy.Candidate(
-        session_id, value, one.gives[session_id], session.started_at or 0, elsewhere, total
-    )

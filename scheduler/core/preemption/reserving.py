@@ -13,7 +13,7 @@ from scheduler.core import context, entities, ledger, placement, resources, room
 
 def for_wait(ctx: context.Context, session: entities.Session) -> ledger.Reserve | None:
     """Return the reservation on the node where free and releasing suffice, the one that is through first."""
-    ready = [spot.node for spot in shortages.spots(ctx, session) if not spot.need]
+    ready = shortages.ready(ctx, session)
     if not ready or shortages.of_limits(ctx, session):
         return None
     found = [reserve(ctx, session, node.id, ()) for node in placement.in_order(ctx, ready)]

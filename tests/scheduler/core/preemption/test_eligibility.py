@@ -143,17 +143,6 @@ def test_a_node_with_as_many_suspended_sessions_as_allowed_gives_no_more():
     assert eligibility.judge(question, running)[0] is V.LIMIT
 
 
-def test_legal_sessions_are_found_in_order_without_those_of_this_round():
-    running = [factories.a_running(i, job_priority=p) for i, p in ((3, 1), (1, 2), (2, 20))]
-    wanted = factories.a_session(9)
-    ctx = context.Context(factories.a_snapshot([*running, wanted]))
-    question = eligibility.ask(ctx, wanted, OWNER)
-
-    assert [session.id for session in eligibility.legal(question)] == [1, 3]
-    ctx.claimed.add(1)
-    assert [session.id for session in eligibility.legal(question)] == [3]
-
-
 @pytest.mark.parametrize("axis", list(AXIS))
 def test_preemptors_of_one_kind_share_a_key(axis):
     ctx = context.Context(factories.a_snapshot(queues=QUEUES))

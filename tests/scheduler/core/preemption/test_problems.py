@@ -36,7 +36,7 @@ def test_who_frees_nothing_short_is_legal_but_no_candidate():
     node = factories.a_node(capacity=slots(cpu=4, mem=4))
     judged = _judge([_low(1, slots(cpu=4)), _low(2, slots(mem=1)), factories.a_session(9)], nodes=[node])
 
-    assert (judged.legal, judged.helpful(), judged.axis) == ({1, 2}, {1}, OWNER)
+    assert (judged.legal, judged.helpful, judged.axis) == ({1, 2}, {1}, OWNER)
 
 
 def test_a_session_place_is_a_need_of_its_own():
@@ -76,3 +76,13 @@ def test_the_rank_follows_the_placement():
     targets = _judge(sessions, nodes=nodes).targets
 
     assert [(target.name, target.rank) for target in targets] == [("n1", 1), ("n2", 0)]
+
+
+def test_those_that_this_round_already_stops_are_legal_no_more():
+    running = [factories.a_running(i, job_priority=p) for i, p in ((3, 1), (1, 2), (2, 20))]
+    wanted = factories.a_session(9)
+    ctx = context.Context(factories.a_snapshot([*running, wanted]))
+
+    assert problems.judge(ctx, wanted, OWNER).legal == {1, 3}
+    ctx.claimed.add(1)
+    assert problems.judge(ctx, wanted, OWNER).legal == {3}

@@ -1,0 +1,136 @@
+"""
+The rooms of all nodes as rows of numbers, so that one request is held against every node at once.
+
+A board follows the ledger: a row is read again when its room's version says so. Amounts are exact: a group with
+more than 64 bits can add holds Python integers. Source: DESIGN 4 (step 2), 5.1; PERFORMANCE 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from scheduler.core import entities, resources, rooms
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+#: What is free and what is releasing on one node, by kind; below zero where more is held than there is.
+State = tuple[rooms.Amounts, rooms.Amounts]
+#: More than any node has; what a node does not limit is this much free.
+PLENTY = 1 << 61
+
+
+class Board:
+    """
+    Free and releasing amounts of every node, by name.
+
+    Args:
+        nodes: in the order of the rows.
+        own: their rooms, in the same order.
+    """
+
+    def __init__(self, nodes: Sequence[entities.Node], own: Sequence[rooms.Room]) -> None:
+        self.nodes, self.rooms = nodes, own
+        self.place_of = {node.id: place for place, node in enumerate(nodes)}
+        kinds = sorted({kind for node in nodes for kind in node.capacity.kinds()})
+        self.kinds: tuple[str, ...] = (rooms.PLACES, *kinds)
+        self._column = {kind: column for column, kind in enumerate(self.kinds)}
+        largest = max((amount for node in nodes for _, amount in node.capacity), default=0)
+        shape, dtype = (len(nodes), len(self.kinds)), np.int64 if largest < PLENTY else object
+        self.capacity: Array = np.zeros(shape, dtype=dtype)
+        self.free: Array = np.zeros(shape, dtype=dtype)
+        self.have: Array = np.zeros(shape, dtype=dtype)  #: free and releasing, net of promises
+        self.is_ready: Array = np.array(
+            [node.state is entities.NodeState.READY for node in nodes], dtype=bool
+        )
+        self._versions = [-1] * len(nodes)
+        self._states: list[State] = [({}, {})] * len(nodes)
+        self._shares: list[int | None] = [None] * len(nodes)
+        for place, node in enumerate(nodes):
+            self.capacity[place] = self._row({rooms.PLACES: _places(node), **node.capacity.as_dict()})
+        self.follow()
+
+    def _row(self, amounts: dict[str, int]) -> list[int]:
+        return [amounts.get(kind, 0) for kind in self.kinds]
+
+    def follow(self) -> None:
+        """Read again what has changed since the last time."""
+        versions = self._versions
+        for place, room in enumerate(self.rooms):
+            if versions[place] != room.version:
+                versions[place] = room.version
+                self._read(place, room)
+
+    def _read(self, place: int, room: rooms.Room) -> None:
+        free = [room.free.get(kind, 0) for kind in self.kinds]
+        have = list(free)
+        for kind in room.releasing:
+            if (column := self._column.get(kind)) is not None:
+                have[column] += room.net_releasing(kind)
+        if room.node.max_sessions is None:
+            free[0] = have[0] = PLENTY
+        self.free[place], self.have[place] = free, have
+        self._states[place] = dict(room.free), {kind: room.net_releasing(kind) for kind in room.releasing}
+        self._shares[place] = None
+
+    def states(self) -> tuple[State, ...]:
+        """Return what is free and releasing on every node now; nobody changes it afterwards."""
+        return tuple(self._states)
+
+    def free_share(self, node_id: int) -> int:
+        """Return the sum over kinds of free / capacity on one node, in parts of 2^32."""
+        place = self.place_of[node_id]
+        share = self._shares[place]
+        if share is None:
+            free, capacity = self.rooms[place].free, self.nodes[place].capacity
+            share = self._shares[place] = sum((free.get(k, 0) << 32) // amount for k, amount in capacity)
+        return share
+
+    def wanted(self, slots: resources.ResourceVector) -> Array | None:
+        """Return a request with its session place as a row; None when no node has one of its kinds at all."""
+        row = np.zeros(len(self.kinds), dtype=self.free.dtype)
+        row[0] = 1
+        for kind, amount in slots:
+            if kind not in self._column or (amount > PLENTY and row.dtype != object):
+                return None
+            row[self._column[kind]] = amount
+        return row
+
+    def fitting(self, slots: resources.ResourceVector) -> Array:
+        """Say on which nodes a request fits on what is free now: (nodes,)."""
+        return self._covers(self.free, slots)
+
+    def holding(self, slots: resources.ResourceVector) -> Array:
+        """Say which nodes, empty and ready, would hold a request: (nodes,)."""
+        return self._covers(self.capacity, slots)
+
+    def _covers(self, amounts: Array, slots: resources.ResourceVector) -> Array:
+        wanted = self.wanted(slots)
+        if wanted is None:
+            return np.zeros(len(self.nodes), dtype=bool)
+        asked = np.flatnonzero(wanted)  # of what is not asked less than nothing may be free
+        covered: Array = np.asarray((amounts[:, asked] >= wanted[asked]).all(axis=1))
+        return covered
+
+    def short(self, slots: resources.ResourceVector, places: Array) -> Array:
+        """
+        Return what is missing of a request on some nodes when free and releasing are counted: (places, kinds).
+
+        Args:
+            slots: what is asked, of kinds that the nodes have.
+            places: rows of the nodes.
+        """
+        wanted = self.wanted(slots)
+        assert wanted is not None
+        missing: Array = np.asarray(np.maximum(wanted - self.have[places], 0))
+        missing[:, wanted <= 0] = 0
+        return missing
+
+    def columns(self, kinds: Iterable[str]) -> list[int]:
+        """Return the columns of the kinds that some node has."""
+        return [self._column[kind] for kind in kinds if kind in self._column]
+
+
+def _places(node: entities.Node) -> int:
+    return PLENTY if node.max_sessions is None else node.max_sessions
