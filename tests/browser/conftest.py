@@ -79,6 +79,37 @@ def _watch(context: sync_api.BrowserContext, faults: list[str]) -> None:
     context.on("weberror", lambda error: faults.append(f"script: {error.error}"))
 
 
+_CLEAN = """
+from scheduler import models
+from scheduler.services import actors, control, policies
+me = actors.of_command("test")
+for session in models.Session.objects.exclude(state__in=("terminated", "terminating")):
+    control.cancel_session(me, session)
+for group in models.ResourceGroup.objects.exclude(policy__preemption_state="off").select_related("policy"):
+    policies.change_policy(
+        me, group, changes={"preemption_state": "off"}, reason="test over", expected_version=group.policy.version
+    )
+"""
+
+
+@pytest.fixture
+def rest_after(log_in: Callable[..., people.Person], stack: stacks.Stack) -> Iterator[None]:
+    """Cancel what a test left alive, switch its groups off again, and wait for clean ledgers."""
+    yield
+    bring_to_rest(stack)
+
+
+def bring_to_rest(stack: stacks.Stack) -> None:
+    """Cancel everything, switch preemption off everywhere, and wait until the ledgers are clean."""
+    cleaned = stack.manage("shell", "-v0", "-c", _CLEAN)
+    assert cleaned.returncode == 0, cleaned.stderr
+
+    def rests() -> bool:
+        return stack.manage("verify_invariants", "--settled").returncode == 0
+
+    stacks.until(rests, what="everything at rest and the ledgers clean", deadline_s=120)
+
+
 @pytest.fixture
 def outsider(stack: stacks.Stack) -> str:
     """A person without any role; returns the password of `oscar`."""

@@ -1,13 +1,14 @@
 """
-The story that the product is judged by, told by three people: the switch, the stop, the reason, the return.
+The story that the product is judged by, told by several people: the switch, the stop, the reason, the return.
 
 Nothing is reloaded: what changes, changes on the page that is open.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Iterator
+import time
 
 import pytest
 from playwright import sync_api
@@ -15,188 +16,206 @@ from playwright import sync_api
 from tests.browser import people
 from tests.system import stack as stacks
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(480)]
 expect = sync_api.expect
 WIDE = {"width": 1440, "height": 900}
+Fields = dict[str, str]
 
 
-def _switch(admin: people.Person, group: str, state: str, reason: str) -> None:
-    page = admin.page
-    page.goto(f"/groups/{group}/policy/")
-    page.locator(f"label:has(input[name=preemption_state][value={state}])").click()
-    page.get_by_label("Reason").fill(reason)
-    page.locator("#policy-form button[type=submit]").first.click()
-    expect(page.locator("#policy-form .segmented").locator("label", has_text="now")).to_contain_text(
-        re.compile(state, re.IGNORECASE)
-    )
+@dataclasses.dataclass(frozen=True)
+class Plot:
+    """One way in which a session of `gpu` is stopped for Alice's: whose it is, what both ask, what is said."""
+
+    owner: str
+    onlooker: str
+    low: Fields
+    high: Fields
+    sentence: str
 
 
-@pytest.fixture
-def switched_off_after(log_in, stack: stacks.Stack) -> Iterator[None]:
-    """Cancel what a test left alive and switch its groups off again."""
-    yield
-    script = (
-        "from scheduler import models\n"
-        "from scheduler.services import actors, control, policies\n"
-        "me = actors.of_command('test')\n"
-        "for s in models.Session.objects.exclude(state__in=('terminated', 'terminating')):\n"
-        "    control.cancel_session(me, s)\n"
-        "for g in models.ResourceGroup.objects.exclude(policy__preemption_state='off').select_related('policy'):\n"
-        "    policies.change_policy(me, g, changes={'preemption_state': 'off'}, reason='test over',"
-        " expected_version=g.policy.version)\n"
-    )
-    assert stack.manage("shell", "-v0", "-c", script).returncode == 0
-
-    def rests() -> bool:
-        return stack.manage("verify_invariants", "--settled").returncode == 0
-
-    stacks.until(rests, what="everything at rest and the ledgers clean", deadline_s=60)
-
-
-def _run_low(person: people.Person, name: str, **fields: str) -> sync_api.Page:
-    """Submit a session and wait, on its own page, until it runs; the tab stays open."""
-    url = person.submit(name, **fields)
-    page = person.opens(url)
-    expect(people.state_on(page)).to_have_text("Running", timeout=people.SOON_MS)
-    return page
+PLOTS = {
+    "owner": Plot(
+        "alice",
+        "bob",
+        low={"queue": "normal", "rank": "1"},
+        high={"queue": "normal", "rank": "20"},
+        sentence=r"so that a session of queue normal with job priority 20 could start on gpu-\d; yours was 1\.",
+    ),
+    "queue": Plot(
+        "bob",
+        "carol",
+        low={"queue": "background", "priority": "5"},
+        high={"queue": "urgent", "priority": "60"},
+        sentence=r"so that a session of queue urgent with priority 60 could start on gpu-\d; yours was 5\.",
+    ),
+}
+#: Set on a page; gone as soon as the page is loaded anew.
+_MARK = "window.isTheSamePage = true"
+_IS_MARKED = "window.isTheSamePage === true"
 
 
-def _counter(page: sync_api.Page) -> int:
-    """Return the last counter in a session's output, read in a tab of its own."""
-    tab = page.context.new_page()
-    tab.goto(page.url.rstrip("/") + "/output/")
-    text = tab.locator("#session-live").inner_text()
-    tab.close()
-    steps = re.findall(r"step (\d+)", text)
-    return int(steps[-1]) if steps else 0
+@pytest.mark.parametrize("axis", PLOTS)
+def test_a_suspended_session_is_seen_explained_and_goes_on(stack, log_in, outsider, rest_after, axis):
+    plot = PLOTS[axis]
+    people_of = {name: log_in(name) for name in ("admin", "alice", plot.owner, plot.onlooker)}
+    alice = people_of["alice"]
+    lows = [people_of[plot.owner].runs(f"low-{i}", group="gpu", gpus="4", **plot.low) for i in (1, 2)]
+    counted = [_counts(page) for page in lows]
+    _look_and_switch_on(stack, people_of["admin"])
 
+    victim = _preempt_in_time(alice, lows, plot.high)
 
-def test_suspend_on_the_owner_axis_is_seen_explained_and_undone(
-    stack, log_in, outsider, screens, switched_off_after
-):
-    admin, alice, bob = log_in("admin"), log_in("alice", viewport=WIDE), log_in("bob")
-    low_pages = [_run_low(alice, f"low-{i}", group="gpu", queue="normal", gpus="4", rank="1") for i in (1, 2)]
-    waiting = alice.submit("hello", group="gpu", queue="normal", gpus="4", rank="20")
-    expect(people.state_on(alice.page)).to_have_text("Pending", timeout=people.SOON_MS)
-
-    # The administrator looks before switching, and may not switch without a reason.
-    admin.page.goto("/groups/gpu/policy/")
-    expect(admin.page.locator("#policy-preview, main").first).to_contain_text("low-", timeout=people.SOON_MS)
-    admin.page.locator("label:has(input[name=preemption_state][value=on])").click()
-    admin.page.locator("#policy-form button[type=submit]").first.click()
-    assert stack.manage("shell", "-v0", "-c", _STATE.format(group="gpu")).stdout.strip() == "off"
-    _switch(admin, "gpu", "on", "A demonstration at noon")
-
-    # Alice's page follows without a reload: the new one runs, one of the lower ones is suspended.
-    expect(people.state_on(alice.page)).to_have_text("Running", timeout=people.SOON_MS)
-    victim = next(
-        page for page in low_pages if people.state_on(page).inner_text(timeout=people.LIVE_MS) != "Running"
-    )
-    expect(people.state_on(victim)).to_have_text("Suspended", timeout=people.LIVE_MS)
-    other = next(page for page in low_pages if page is not victim)
+    other = next(page for page in lows if page is not victim)
     assert people.state_on(other).inner_text() == "Running"
+    expect(victim.locator(".sentence")).to_have_text(re.compile(plot.sentence))
+    _check_timeline(victim)
+    stood_at, processes = _stands_still(victim)
+    assert stood_at >= counted[lows.index(victim)]
+    _check_what_others_see(people_of[plot.onlooker], log_in("oscar", outsider), victim)
+    if plot.owner != "alice":
+        _check_nothing_of(victim, "alice", "hello")
 
-    # Why: one sentence with both numbers; the time line has PREEMPTED before SUSPENDED.
-    sentence = victim.locator(".sentence").first
-    expect(sentence).to_contain_text("20")
-    expect(sentence).to_contain_text(re.compile(r"\b1\b"))
-    rail = victim.locator(".rail").inner_text()
-    assert rail.index("Preempted") < rail.index("Suspended")
-    tab = alice.opens(victim.url.rstrip("/") + "/timeline/")
-    timeline = tab.locator(".timeline").first.inner_text()
-    assert timeline.index("being stopped to make room") < timeline.index("suspended")
+    people.act(alice.page, "Cancel")
 
-    # The processes are stopped, all of them, and the counter stands still.
+    expect(people.state_on(victim)).to_have_text("Running", timeout=people.SOON_MS)
+    assert victim.evaluate(_IS_MARKED)
+    stacks.until(lambda: people.steps_of(victim)[-1] > stood_at, what="a counter that goes on", deadline_s=90)
+    steps = people.steps_of(victim)
+    assert steps == list(range(1, len(steps) + 1))
+    assert people.members(people.session_id(victim.url)).keys() == processes
+
+
+def _counts(page: sync_api.Page) -> int:
+    """Wait until a session's program has counted something; returns how far it is."""
+    return stacks.until(lambda: people.steps_of(page), what="a counter that moves", deadline_s=90)[-1]
+
+
+def _look_and_switch_on(stack: stacks.Stack, admin: people.Person) -> None:
+    """The administrator looks at the preview, is not let through without a reason, and gives one."""
+    admin.page.goto("/groups/gpu/policy/")
+    admin.chooses("on")
+    expect(admin.page.locator("#preview")).to_contain_text(
+        "Nobody. No waiting session", timeout=people.SOON_MS
+    )
+    expect(admin.page.locator("#policy-sentence")).to_contain_text("nobody would be stopped now")
+    admin.saves_policy()
+    assert stack.manage("shell", "-v0", "-c", _STATE).stdout.strip() == "off"
+    admin.switches("gpu", "on", reason="A demonstration at noon")
+
+
+_STATE = "from scheduler import models; print(models.ResourceGroup.objects.get(slug='gpu').policy.preemption_state)"
+
+
+def _preempt_in_time(alice: people.Person, lows: list[sync_api.Page], high: Fields) -> sync_api.Page:
+    """
+    Submit the higher session: within five seconds the pages that are open tell what happened.
+
+    That time is the promise, so it alone is measured here. A machine that does much else may miss it once: then the
+    session is cancelled, everything returns to what it was, and it is tried once more with another session.
+
+    Returns:
+        The page of the session that was suspended.
+    """
+    for page in lows:
+        page.evaluate(_MARK)
+    try:
+        return _preempt(alice, lows, high)
+    except AssertionError:
+        people.act(alice.page, "Cancel")
+        for page in lows:
+            expect(people.state_on(page)).to_have_text("Running", timeout=people.SOON_MS)
+        return _preempt(alice, lows, high)
+
+
+def _preempt(alice: people.Person, lows: list[sync_api.Page], high: Fields) -> sync_api.Page:
+    alice.fill("hello", group="gpu", gpus="4", **high)
+    end = time.monotonic() + people.LIVE_MS / 1000
+    alice.send("hello")
+    alice.page.evaluate(_MARK)
+    expect(people.state_on(alice.page)).to_have_text("Running", timeout=_left_ms(end))
+    victim = stacks.until(
+        lambda: next((page for page in lows if people.state_on(page).inner_text() == "Suspended"), None),
+        what="a session that is suspended",
+        deadline_s=_left_ms(end) / 1000,
+    )
+    in_order = re.compile("Running.*Preempted.*Suspended", re.DOTALL)
+    expect(victim.locator(".rail")).to_contain_text(in_order, timeout=_left_ms(end))
+    assert alice.page.evaluate(_IS_MARKED)
+    assert victim.evaluate(_IS_MARKED)
+    return victim
+
+
+def _left_ms(end: float) -> float:
+    """Return what is left until a moment; never 0, which Playwright takes for no limit."""
+    return max(1, (end - time.monotonic()) * 1000)
+
+
+def _check_timeline(victim: sync_api.Page) -> None:
+    tab = victim.context.new_page()
+    tab.goto(victim.url.rstrip("/") + "/timeline/")
+    text = tab.locator(".timeline").first.inner_text()
+    tab.close()
+    assert text.index("being stopped to make room") < text.index("suspended")
+
+
+def _stands_still(victim: sync_api.Page) -> tuple[int, set[int]]:
+    """All processes are stopped and the counter stands; returns its number, and the processes."""
     processes = people.members(people.session_id(victim.url))
     assert processes
     assert set(processes.values()) == {"T"}
-    stood_at = _counter(victim)
-
-    for theme in ("light", "dark"):
-        victim.emulate_media(color_scheme=theme)
-        victim.screenshot(path=screens / f"why-preempted-1440-{theme}.png", full_page=True, caret="initial")
-
-    # Bob sees state, size, queue and times; an outsider sees nothing.
-    bob.page.goto(victim.url)
-    body = bob.page.locator("main").inner_text()
-    assert "Suspended" in body
-    assert "pi.py" not in body
-    assert "low-" not in body
-    assert "alice" not in body
-    oscar = log_in("oscar", outsider)
-    assert oscar.page.goto(victim.url).status == 404
-
-    # The new one ends: the victim runs again and goes on from where it stood.
-    alice.page.goto(waiting)
-    alice.page.on("dialog", lambda dialog: dialog.accept())
-    _act(alice.page, "Cancel")
-    expect(people.state_on(victim)).to_have_text("Running", timeout=people.SOON_MS)
-    stacks.until(lambda: _counter(victim) > stood_at, what="a counter that goes on", deadline_s=30)
-    assert people.session_id(victim.url) in victim.url
-    assert stood_at >= 1
+    return people.steps_of(victim)[-1], set(processes)
 
 
-_STATE = (
-    "from scheduler import models; "
-    "print(models.ResourceGroup.objects.get(slug='{group}').policy.preemption_state)"
-)
+def _check_what_others_see(onlooker: people.Person, oscar: people.Person, victim: sync_api.Page) -> None:
+    """A submitter or viewer of the group sees state, size, queue and times only; an outsider sees nothing."""
+    onlooker.page.goto(victim.url)
+    main = onlooker.page.locator("main")
+    expect(people.state_on(onlooker.page)).to_have_text("Suspended")
+    expect(main.locator("time").first).to_be_visible()
+    body = main.inner_text()
+    assert "4 GPUs" in body
+    _check_nothing_of(onlooker.page, "low-", "pi.py", "step ", "alice", "bob", "hello")
+    for tab in ("output", "facts", "runs", "timeline"):
+        onlooker.page.goto(f"{victim.url.rstrip('/')}/{tab}/")
+        _check_nothing_of(onlooker.page, "low-", "pi.py", "step ", "alice", "bob", "hello")
+    answer = oscar.page.goto(victim.url)
+    assert answer is not None
+    assert answer.status == 404
+    _check_nothing_of(oscar.page, "low-", "gpu", "Suspended")
 
 
-def _act(page: sync_api.Page, name: str) -> None:
-    """Press a button of the session's page, and confirm where it asks."""
-    page.get_by_role("button", name=re.compile(f"^{name}")).first.click()
-    confirm = page.locator("dialog[open] button[type=submit]")
-    if confirm.count():
-        confirm.first.click()
+def _check_nothing_of(page: sync_api.Page, *secrets: str) -> None:
+    body = page.locator("main").inner_text()
+    assert [word for word in secrets if word in body] == []
 
 
-def test_reschedule_on_the_queue_axis_goes_on_from_the_checkpoint(stack, log_in, switched_off_after):
+def test_a_rescheduled_session_goes_on_from_its_checkpoint(log_in, rest_after):
     admin, alice, bob = log_in("admin"), log_in("alice"), log_in("bob")
-    lows = [
-        _run_low(bob, f"slow-{i}", group="batch", queue="background", cores="8", priority="5") for i in (1, 2)
-    ]
-    stacks.until(lambda: min(_counter(page) for page in lows) >= 2, what="counters that move", deadline_s=60)
-    _switch(admin, "batch", "on", "Urgent work first")
+    low = {"group": "batch", "queue": "background", "cores": "8", "priority": "5"}
+    lows = [bob.runs(f"slow-{i}", **low) for i in (1, 2)]
+    stacks.until(lambda: min(_counts(page) for page in lows) >= 2, what="counters that move", deadline_s=90)
+    admin.switches("batch", "on", reason="Urgent work first")
 
     alice.submit("pressing", group="batch", queue="urgent", cores="8", priority="60")
 
     expect(people.state_on(alice.page)).to_have_text("Running", timeout=people.SOON_MS)
-    victim = next(page for page in lows if "Running" not in people.state_on(page).inner_text())
-    expect(people.state_on(victim)).to_contain_text("Pending", timeout=people.LIVE_MS)
-    sentence = victim.locator(".sentence").first
-    expect(sentence).to_contain_text("60")
-    expect(sentence).to_contain_text(re.compile(r"\b5\b"))
-    body = victim.locator("main").inner_text()
-    assert "urgent" in body
-    assert "pressing" not in body
-    assert "alice" not in body
-    _act(alice.page, "Cancel")
-    expect(people.state_on(victim)).to_contain_text("Running", timeout=people.SOON_MS)
+    victim = stacks.until(
+        lambda: next(
+            (page for page in lows if people.state_on(page).inner_text().startswith("Pending")), None
+        ),
+        what="a session back in its queue",
+        deadline_s=90,
+    )
+    expect(victim.locator(".sentence").first).to_have_text(
+        re.compile(
+            r"so that a session of queue urgent with priority 60 could start on batch-\d; yours was 5\."
+        )
+    )
+    _check_nothing_of(victim, "pressing", "alice")
+    assert people.members(people.session_id(victim.url)) == {}
+    people.act(alice.page, "Cancel")
+    expect(people.state_on(victim)).to_have_text("Running, attempt 2", timeout=people.SOON_MS)
     tab = bob.opens(victim.url.rstrip("/") + "/output/")
     expect(tab.locator("#session-live")).to_contain_text("resumed from checkpoint", timeout=people.SOON_MS)
-
-
-def test_shadow_records_what_would_have_been_and_stops_nobody(stack, log_in, switched_off_after):
-    admin, alice = log_in("admin"), log_in("alice")
-    lows = [_run_low(alice, f"calm-{i}", group="gpu", queue="normal", gpus="4", rank="1") for i in (1, 2)]
-    _switch(admin, "gpu", "shadow", "Let us look first")
-
-    alice.submit("eager", group="gpu", queue="normal", gpus="4", rank="20")
-
-    admin.page.goto("/decisions/")
-    expect(admin.page.locator("main")).to_contain_text(
-        re.compile("shadow", re.IGNORECASE), timeout=people.SOON_MS
-    )
-    assert [people.state_on(page).inner_text() for page in lows] == ["Running", "Running"]
-    expect(people.state_on(alice.page)).to_have_text("Pending")
-
-
-def test_bad_input_gets_its_error_where_it_was_made(stack, log_in):
-    carol = log_in("carol")
-    carol.fill("greedy", group="batch", queue="normal", memory="4x", priority="21")
-
-    carol.page.get_by_role("button", name="Submit session").click()
-
-    expect(carol.page.locator("main")).to_contain_text("unknown unit")
-    expect(carol.page.locator("main")).to_contain_text("21 is above 20")
-    assert carol.page.goto("/sessions/0199aaaa-0000-7000-8000-000000000000/").status == 404
+    stacks.until(lambda: people.steps_of(victim), what="steps of the second attempt", deadline_s=90)
+    assert people.steps_of(victim)[0] > 2
