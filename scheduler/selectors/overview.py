@@ -126,7 +126,7 @@ def _switched_at(found: list[models.ResourceGroup]) -> dict[int, datetime.dateti
 def _counts_by_group(viewer: models.User, found: list[models.ResourceGroup]) -> dict[int, dict[str, object]]:
     rows = permissions.visible_sessions(viewer).filter(group__in=found).exclude(state=TERMINATED).order_by()
     counted = rows.values("group_id").annotate(
-        running=Count("pk", filter=~Q(state=PENDING)),
+        running=Count("pk", filter=~Q(state__in=(PENDING, SUSPENDED))),
         waiting=Count("pk", filter=Q(state=PENDING)),
         oldest=Min("submitted_at", filter=Q(state=PENDING)),
     )

@@ -11,11 +11,22 @@ from xceweb.accounts import throttle
 from xceweb.live import rights
 
 
+class LoginForm(forms.AuthenticationForm):
+    """Django's, drawn as all other forms are."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Take what Django's takes."""
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget.attrs["class"] = "input"
+
+
 class LoginView(views.LoginView):
     """Django's; after some failures of one account from one address further tries are refused for a time (429)."""
 
     template_name = "accounts/login.html"
     redirect_authenticated_user = True
+    authentication_form = LoginForm
 
     def post(self, request: http.HttpRequest, *args: Any, **kwargs: Any) -> http.HttpResponse:
         """Log in, unless the pair of account and address has to wait."""
@@ -34,9 +45,7 @@ class LoginView(views.LoginView):
         return super().form_invalid(form)
 
     def _refuse(self, wait_s: int) -> http.HttpResponse:
-        form = forms.AuthenticationForm(
-            self.request, initial={"username": self.request.POST.get("username", "")}
-        )
+        form = LoginForm(self.request, initial={"username": self.request.POST.get("username", "")})
         context = self.get_context_data(form=form, wait_s=wait_s)
         response = self.render_to_response(context, status=429)
         response["Retry-After"] = str(wait_s)

@@ -39,6 +39,11 @@ def test_who_is_not_logged_in_rings_nobody(client: Client, monkeypatch: pytest.M
 LOG_IN = "/accounts/login/"
 
 
+def test_the_fields_are_drawn_as_those_of_other_forms(client: Client) -> None:
+    """Name and password."""
+    assert client.get(LOG_IN).content.decode().count('class="input"') == 2
+
+
 def try_in(client: Client, name: str, password: str, address: str = "192.0.2.1") -> Any:
     """Send the form from an address."""
     return client.post(LOG_IN, {"username": name, "password": password}, REMOTE_ADDR=address)

@@ -228,11 +228,9 @@ def _preemption(
 
 def _counted(views: list[Mapping[str, Any]]) -> str:
     counts = explain.verdict_counts(views)
-    parts = [
-        f"**{number}** {explain.verdict_text(verdict, {}).partition(':')[0]}"
-        for verdict, number in counts.items()
-    ]
-    return f"No: of {words.count(len(views), 'running session')}, {'; '.join(parts)}."
+    parts = [f"{verdict.replace('-', ' ')} (**{number}**)" for verdict, number in counts.items()]
+    were = "was" if len(views) == 1 else "were"
+    return f"No: {words.count(len(views), 'session')} {were} weighed: {', '.join(parts)}."
 
 
 def _candidates(

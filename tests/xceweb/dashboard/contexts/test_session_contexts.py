@@ -352,7 +352,7 @@ def test_a_wait_counts_only_whom_its_owner_may_see(world: worlds.World) -> None:
     assert "number **2**" in found["order"]["sentence"]
     assert "as far as you may see" in found["order"]["sentence"]
     assert [row["priority"] for row in found["order"]["rows"]] == [words.NOTHING, world.waiting.priority]
-    assert found["preemption"]["sentence"].startswith("No: of 1 running session")
+    assert found["preemption"]["sentence"].startswith("No: 1 session was weighed: not lower (**1**)")
     assert [row["label"] for row in found["preemption"]["candidates"]] == ["high-work"]
 
 
