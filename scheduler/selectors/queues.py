@@ -14,6 +14,7 @@ from scheduler.plugins import catalog
 from scheduler.selectors import permissions
 
 _PENDING, _TERMINATED = states.SessionState.PENDING.value, states.SessionState.TERMINATED.value
+_SUSPENDED = states.SessionState.SUSPENDED.value
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def _load(viewer: models.User, queues: list[models.Queue], groups: set[int]) -> 
         living.order_by()
         .values("queue_id")
         .annotate(
-            running=Count("pk", filter=~Q(state=_PENDING)),
+            running=Count("pk", filter=~Q(state__in=(_PENDING, _SUSPENDED))),
             pending=Count("pk", filter=Q(state=_PENDING)),
             oldest=Min("submitted_at", filter=Q(state=_PENDING)),
         )

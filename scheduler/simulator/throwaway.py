@@ -18,6 +18,8 @@ from psycopg import sql
 
 #: What the names of these databases begin with.
 PREFIX = "xce_simulated_"
+#: PostgreSQL itself waits five seconds at each try.
+TRIES = 6
 
 
 class CannotMake(Exception):
@@ -69,7 +71,7 @@ class Maker:
         options = {key: value for key, value in self._own["OPTIONS"].items() if key != "pool"}
         try:
             with psycopg.connect(autocommit=True, **where, **options) as own:
-                own.execute(statement)
+                _patiently(own, statement)
         except psycopg.errors.InsufficientPrivilege:
             text = "a simulation runs in a database of its own, and this role may not create one"
             raise CannotMake(f"{text}: ALTER ROLE ... CREATEDB") from None
@@ -91,6 +93,15 @@ class Maker:
             _disconnect()
             settings.update(before)
             connection.settings_dict.update(before)
+
+
+def _patiently(own: psycopg.Connection, statement: sql.Composable) -> None:
+    """Run a statement, again while one who was just sent away is still in that database: a busy host takes long."""
+    for _ in range(TRIES - 1):
+        with contextlib.suppress(psycopg.errors.ObjectInUse):
+            own.execute(statement)
+            return
+    own.execute(statement)
 
 
 def _disconnect() -> None:

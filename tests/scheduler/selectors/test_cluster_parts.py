@@ -133,7 +133,7 @@ def test_private_sessions_are_in_no_total_of_others(world: worlds.World, name: s
 
     assert (states["pending"], glance.waiting, queue.pending) == (count, count, count)
     assert states["running"] == 2 * count
-    assert glance.running == queue.running == 3 * count
+    assert glance.running == queue.running == 2 * count
     assert len(groups.waiting_by_reason(viewer, world.group)) == count
     assert bool(nodes.running(viewer, [world.node])) is bool(count)
     assert (queue.oldest_wait_s is None) is (count == 0)
