@@ -34,6 +34,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "scheduler",
     "xceweb.common",
+    "xceweb.live",
 ]
 
 MIDDLEWARE = [
