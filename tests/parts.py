@@ -31,12 +31,12 @@ PARTS = (
         ("architecture", "scheduler/core", "scheduler/protocol", "history", "simulation", "bench"),
         120,
     ),
-    Part("mutation", ("mutation",), 60, processes=0),
+    Part("mutation", ("mutation",), 45, processes=0),
     Part("processes", ("scheduler/agent", "conformance", "xceweb/stack", "bin"), 210),
     Part("database", ("scheduler",), 390),
-    Part("web", ("xceweb",), 300),
-    Part("system", ("system",), 330, processes=0),
-    Part("browser", ("browser",), 390, processes=0, needs_browser=True),
+    Part("web", ("xceweb",), 210),
+    Part("system", ("system",), 240, processes=0),
+    Part("browser", ("browser",), 540, processes=0, needs_browser=True),
 )
 
 
