@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import time
 from collections.abc import Iterator
 
 import psycopg
@@ -18,8 +19,9 @@ from psycopg import sql
 
 #: What the names of these databases begin with.
 PREFIX = "xce_simulated_"
-#: PostgreSQL itself waits five seconds at each try.
-TRIES = 6
+#: PostgreSQL itself waits five seconds at each try, but for its vacuum.
+TRIES = 10
+PAUSE_S = 1
 
 
 class CannotMake(Exception):
@@ -96,11 +98,23 @@ class Maker:
 
 
 def _patiently(own: psycopg.Connection, statement: sql.Composable) -> None:
-    """Run a statement, again while one who was just sent away is still in that database: a busy host takes long."""
+    """
+    Run a statement, again while the database is in use.
+
+    One who was just sent away takes long to leave on a busy host, and PostgreSQL's own vacuum, which only a superuser
+    may send away, answers as a missing right.
+    """
     for _ in range(TRIES - 1):
-        with contextlib.suppress(psycopg.errors.ObjectInUse):
+        try:
             own.execute(statement)
-            return
+        except psycopg.errors.ObjectInUse:
+            continue
+        except psycopg.errors.InsufficientPrivilege as error:
+            if "terminate" not in str(error):
+                raise
+            time.sleep(PAUSE_S)
+            continue
+        return
     own.execute(statement)
 
 

@@ -16,7 +16,7 @@ def test_queues_show_rules_and_load(world: worlds.World) -> None:
     assert sorted(rows) == ["background", "normal", "urgent"]
     assert rows["urgent"].may_preempt == ["background"]
     assert rows["background"].is_preemptible
-    assert (rows["normal"].running, rows["normal"].pending) == (2, 1)
+    assert (rows["normal"].running, rows["normal"].pending) == (1, 1)
 
 
 def test_a_queue_of_two_groups_names_the_visible_one(world: worlds.World) -> None:

@@ -54,3 +54,36 @@ def test_a_server_that_refuses_is_explained(monkeypatch, error, message):
 
     with pytest.raises(throwaway.CannotMake, match=message), throwaway.Maker().database():
         pass
+
+
+class Busy:
+    """A connection whose database somebody else is still in, for some tries."""
+
+    def __init__(self, *errors: Exception) -> None:
+        self.errors = list(errors)
+
+    def execute(self, statement: object) -> None:
+        """Fail as long as somebody is there."""
+        if self.errors:
+            raise self.errors.pop(0)
+
+
+VACUUM = psycopg.errors.InsufficientPrivilege("permission denied to terminate process")
+
+
+def test_a_database_in_use_is_asked_for_again(monkeypatch):
+    monkeypatch.setattr(throwaway, "PAUSE_S", 0)
+    busy = Busy(VACUUM, psycopg.errors.ObjectInUse("being accessed by other users"), VACUUM)
+
+    throwaway._patiently(busy, "DROP DATABASE x")
+
+    assert busy.errors == []
+
+
+def test_a_right_that_is_missing_is_said_at_once():
+    busy = Busy(psycopg.errors.InsufficientPrivilege("permission denied to create database"), VACUUM)
+
+    with pytest.raises(psycopg.errors.InsufficientPrivilege, match="create"):
+        throwaway._patiently(busy, "CREATE DATABASE x")
+
+    assert busy.errors == [VACUUM]

@@ -34,7 +34,7 @@ def scenario(*arguments: str) -> tuple[str, int]:
     try:
         call_command("scenario", *arguments, stdout=out)
     except CommandError as error:
-        return f"{out.getvalue()}{error}", error.returncode
+        return out.getvalue(), error.returncode
     return out.getvalue(), 0
 
 
