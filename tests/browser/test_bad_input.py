@@ -48,7 +48,7 @@ def test_a_queue_that_does_not_exist_is_refused_at_its_field(stack, log_in):
     _send(carol)
 
     field = carol.page.locator(".field", has=carol.page.locator("[name=queue]"))
-    expect(field).to_contain_text("nowhere is not one of the available choices")
+    expect(field).to_contain_text("“nowhere” is not there, or takes no sessions of yours")
     assert _number(stack, _COUNT) == before
 
 

@@ -14,6 +14,8 @@ from scheduler.selectors import permissions, slot_kinds
 from scheduler.services import submission
 
 _TYPES = [(kind.value, kind.value) for kind in entities.SessionType if kind != entities.SessionType.SYSTEM]
+#: Said of a group or queue that does not exist and of one that is closed to this person alike (DESIGN 9).
+_NOT_OFFERED = "“%(value)s” is not there, or takes no sessions of yours: choose one from the list."
 _LENGTH = re.compile(r"(\d{1,9})\s*([smhd]?)\Z")
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _FIRST = {"cpu": "1", "mem": "1g", "cuda.device": "0"}
@@ -59,8 +61,12 @@ class SubmitForm(forms.Form):
     environment = forms.CharField(
         required=False, widget=_area(3, "NAME=value"), help_text="One NAME=value a line."
     )
-    group = forms.ChoiceField(widget=forms.Select(attrs={"class": "select"}))
-    queue = forms.ChoiceField(widget=forms.Select(attrs={"class": "select"}))
+    group = forms.ChoiceField(
+        widget=forms.Select(attrs={"class": "select"}), error_messages={"invalid_choice": _NOT_OFFERED}
+    )
+    queue = forms.ChoiceField(
+        widget=forms.Select(attrs={"class": "select"}), error_messages={"invalid_choice": _NOT_OFFERED}
+    )
     node_count = forms.IntegerField(
         label="Nodes", required=False, initial=1, min_value=1, widget=_number(min=1)
     )

@@ -80,9 +80,9 @@ FAULTS = {
     "priority above the cap": ({"priority": "90"}, "90 is above 40"),
     "memory that is none": ({"slot-mem": "4x"}, "has an unknown unit"),
     "half a device": ({"slot-cuda.device": "0.5"}, "finer than the smallest unit"),
-    "unknown queue": ({"queue": "nowhere"}, "Select a valid choice"),
-    "queue of another group": ({"queue": "other"}, "Select a valid choice"),
-    "group that is not one's own": ({"group": "elsewhere"}, "Select a valid choice"),
+    "unknown queue": ({"queue": "nowhere"}, "is not there, or takes no sessions of yours"),
+    "queue of another group": ({"queue": "other"}, "is not there, or takes no sessions of yours"),
+    "group that is not one's own": ({"group": "elsewhere"}, "is not there, or takes no sessions of yours"),
     "no command": ({"command": ""}, "Write a command, or a script"),
     "command and script": ({"script": "echo"}, "Write a command, or a script"),
     "open quotation": ({"command": "echo 'x"}, "Cannot be read"),
@@ -132,7 +132,7 @@ def test_viewers_have_no_group_to_submit_to(world: worlds.World, client_of: Clie
     status, page = send(client_of("viewer"))
 
     assert status == 422
-    assert "Select a valid choice" in page
+    assert "is not there, or takes no sessions of yours" in page
 
 
 def test_a_free_node_means_starts_now(world: worlds.World, client_of: ClientOf) -> None:
