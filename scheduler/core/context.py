@@ -56,6 +56,8 @@ class Context:
         self._version = -1
         self._all_round: dict[object, Any] = {}
         self._by_room: dict[object, tuple[int, Any]] = {}
+        self._answers: dict[object, Any] = {}
+        self._answers_version = -1
         self.without_room: set[object] = set()  #: shapes that fit nowhere, with the ledger's growth then
         self.recorded = 0  #: verdicts written into pends
         self.search_steps = 0  #: spent on victim sets
@@ -64,6 +66,10 @@ class Context:
     def add_edge(self, winner_id: int, loser_id: int) -> None:
         """Remember that ``winner`` takes something from ``loser``."""
         self._winners.setdefault(loser_id, set()).add(winner_id)
+
+    def has_lost(self, session_id: int) -> bool:
+        """Say whether somebody took something from ``session_id``."""
+        return session_id in self._winners
 
     def above(self, session_id: int) -> frozenset[int]:
         """Return every session that, over edges of any number, took something from ``session_id``."""
@@ -109,6 +115,13 @@ class Context:
             known = self._by_room[place] = (room.version, make())
         found: T = known[1]
         return found
+
+    def answers(self) -> dict[object, Any]:
+        """Return what sessions without room were told since the ledger last changed, by ``likeness``."""
+        if self._answers_version != self.ledger.version:
+            self._answers = {}
+            self._answers_version = self.ledger.version
+        return self._answers
 
     def all_round(self, key: object, make: Callable[[], T]) -> T:
         """Return what ``make`` returned for this key in this round."""

@@ -1,11 +1,24 @@
-"""Changes that can be undone: every one is noted with its inverse, and ``rollback`` leads back to a mark."""
+"""
+Changes that can be undone: every one is noted with its inverse, and ``rollback`` leads back to a mark.
+
+A version names a content: what was computed at one version is true whenever that version is back.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 
 from scheduler.core import rooms
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Mark:
+    """Where ``rollback`` leads back to."""
+
+    length: int
+    version: int
 
 
 class Journal:
@@ -13,27 +26,28 @@ class Journal:
 
     def __init__(self) -> None:
         self._journal: list[Callable[[], object]] = []
-        self.version = 0  #: grows with every change, a rollback included
+        self._changes = 0  #: of all time: no version is given twice
+        self.version = 0  #: another one after every change; a rollback brings the mark's back
 
-    def savepoint(self) -> int:
+    def savepoint(self) -> Mark:
         """Return a mark to which ``rollback`` leads back."""
-        return len(self._journal)
+        return Mark(len(self._journal), self.version)
 
-    def rollback(self, mark: int) -> None:
+    def rollback(self, mark: Mark) -> None:
         """Undo everything since ``mark``."""
-        while len(self._journal) > mark:
+        while len(self._journal) > mark.length:
             self._journal.pop()()
-        self.version += 1
+        self.version = mark.version
+
+    def _changed(self) -> int:
+        self._changes += 1
+        self.version = self._changes
+        return self.version
 
     def _touch(self, room: rooms.Room) -> None:
-        """Give the room a version of its own, and another one when this is rolled back."""
-        self.version += 1
-        room.version = self.version
-        self._journal.append(functools.partial(self._retouch, room))
-
-    def _retouch(self, room: rooms.Room) -> None:
-        self.version += 1
-        room.version = self.version
+        """Give the room a version of its own; a rollback brings the one before back."""
+        self._journal.append(functools.partial(setattr, room, "version", room.version))
+        room.version = self._changed()
 
     def _set(self, mapping: dict, key: object, value: object) -> None:  # type: ignore[type-arg]
         if key in mapping:
@@ -41,7 +55,7 @@ class Journal:
         else:
             self._journal.append(functools.partial(mapping.pop, key))
         mapping[key] = value
-        self.version += 1
+        self._changed()
 
     def _add(self, mapping: rooms.Amounts, amounts: Mapping[str, int]) -> None:
         for kind, amount in amounts.items():

@@ -54,7 +54,7 @@ class Ledger(journal.Journal):
         for held in session.allocations:
             room = self.rooms.get(held.node_id)
             if room is not None:
-                self._take(room, held.slots, held.indices, place=place)
+                room.hold(held.slots, held.indices, place=place)
         if release.is_releasing(session, now):
             self.add_leaving(session, release.releases_by_node(session, self._policy), place=place)
 

@@ -79,6 +79,11 @@ def _candidates_with_set(
     return _overlaid(ctx, judged, verdict)
 
 
+def has_space(ctx: context.Context) -> bool:
+    """Say whether the pends of this round may carry the verdicts of all sessions once more."""
+    return ctx.recorded + len(ctx.running) <= MOST_RECORDED
+
+
 def candidates_without_set(
     ctx: context.Context, session: entities.Session, plan: planning.Plan
 ) -> Sequence[decisions.CandidateView]:
@@ -89,7 +94,7 @@ def candidates_without_set(
     session that is legal on any axis tried is shown as such. Equal preemptors share one answer while nothing
     changes.
     """
-    if ctx.recorded + len(ctx.running) > MOST_RECORDED:
+    if not has_space(ctx):
         return ()
     verdict = _VERDICT.LIMIT if shortages.of_limits(ctx, session) else _VERDICT.INSUFFICIENT
     asked = tuple(

@@ -16,7 +16,7 @@ _REASON = decisions.PendReason
 
 def decide_holder(
     ctx: context.Context, session: entities.Session, reservation: entities.Reservation
-) -> decisions.Decision:
+) -> decisions.Dispatch | decisions.Pend:
     """Return the start of a holder, or what it waits for."""
     return (
         _start_at_home(ctx, session, reservation)

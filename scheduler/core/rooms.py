@@ -35,6 +35,18 @@ class Room:
         self.kept: dict[int, Indices] = {}  #: claim's holder -> devices that are kept free for it
         self.version = 0  #: differs whenever the room's content may differ
 
+    def hold(
+        self, slots: Iterable[tuple[str, int]], indices: Mapping[str, tuple[int, ...]], *, place: bool
+    ) -> None:
+        """Take what a session of the snapshot holds here; for good, before the round begins."""
+        free = self.free
+        for kind, amount in slots:
+            free[kind] = free.get(kind, 0) - amount
+        if place and self.node.max_sessions is not None:
+            free[PLACES] -= 1
+        for kind, numbers in indices.items():
+            self.indices[kind] = tuple(i for i in self.indices.get(kind, ()) if i not in numbers)
+
     def wants(self, slots: Iterable[tuple[str, int]]) -> Amounts:
         """Return the request with the session place that it takes here."""
         amounts = dict(slots)

@@ -18,6 +18,7 @@ from scheduler.core import (
     context,
     decisions,
     entities,
+    likeness,
     ordering,
     placement,
     records,
@@ -46,12 +47,29 @@ def run_round(
     Source: DESIGN 4.
     """
     ctx = context.Context(view)
-    in_shadow: list[tuple[entities.Session, int]] = []
+    shadow: list[_Look] = []
+    passed = 0
     for session in ordering.waiting(view):
-        _look_at(ctx, session, decide, policies, in_shadow)
-    for session, seen in in_shadow:
-        with claims.lifted(ctx, session, seen=seen):
-            _plan_in_shadow(ctx, session, decide, policies)
+        kind, seen = likeness.of(ctx, session, passed), len(ctx.standing)
+        known = None if kind is None else ctx.answers().get(kind)
+        if known is None:
+            known = _look_at(ctx, session, decide, policies, kind)
+            passed += session.id in ctx.reservation_by_session
+        else:
+            decide(likeness.told_again(ctx, known, session.id))
+        if known.is_for_shadow:
+            shadow.append(_Look(session, seen))
+    for look in shadow:
+        with claims.lifted(ctx, look.session, seen=look.seen):
+            _plan_in_shadow(ctx, look.session, decide, policies)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Look:
+    """A session for which shadow plans once the round is over."""
+
+    session: entities.Session
+    seen: int  #: claims that stood when its turn came
 
 
 def _look_at(
@@ -59,24 +77,35 @@ def _look_at(
     session: entities.Session,
     decide: decisions.Decide,
     policies: policy.Policies,
-    in_shadow: list[tuple[entities.Session, int]],
-) -> None:
+    kind: likeness.Key | None,
+) -> likeness.Told:
+    """Decide for one session, and remember what it was told where that is true of others too."""
+    version, is_alike = ctx.ledger.version, ctx.has_first or not ctx.policy.starvation_after_s
+    answer, is_for_shadow = _answer(ctx, session, decide, policies)
+    decide(answer)
+    told = likeness.Told(answer, is_for_shadow)
+    if kind is not None and is_alike and version == ctx.ledger.version and likeness.is_true_of_all(answer):
+        ctx.answers()[kind] = told
+    return told
+
+
+def _answer(
+    ctx: context.Context, session: entities.Session, decide: decisions.Decide, policies: policy.Policies
+) -> tuple[decisions.Dispatch | decisions.Pend, bool]:
+    """Return what one session is told, and whether shadow plans for it afterwards."""
     failure = checks.first_failure(ctx, session)
     if failure is not None:
-        decide(decisions.Pend(session.id, *failure))
-        return
+        return decisions.Pend(session.id, *failure), False
     reservation = ctx.reservation_by_session.get(session.id)
-    seen = len(ctx.standing)
+    is_for_shadow = False
     with claims.lifted(ctx, session):
         if reservation is not None:
-            decide(reserved.decide_holder(ctx, session, reservation))
-            return
+            return reserved.decide_holder(ctx, session, reservation), False
         answer = _place(ctx, session)
         if answer is None:
             answer = _without_room(ctx, session, decide, policies)
-            if ctx.policy.state is entities.PreemptionState.SHADOW and _may_preempt(ctx, session):
-                in_shadow.append((session, seen))
-    decide(claims.after(ctx, session, answer))
+            is_for_shadow = ctx.policy.state is entities.PreemptionState.SHADOW and _may_preempt(ctx, session)
+    return claims.after(ctx, session, answer), is_for_shadow
 
 
 def _without_room(
