@@ -33,6 +33,7 @@ class Board:
     def __init__(self, nodes: Sequence[entities.Node], own: Sequence[rooms.Room]) -> None:
         self.nodes, self.rooms = nodes, own
         self.place_of = {node.id: place for place, node in enumerate(nodes)}
+        self.ids: Array = _integers([node.id for node in nodes])
         kinds = sorted({kind for node in nodes for kind in node.capacity.kinds()})
         self.kinds: tuple[str, ...] = (rooms.PLACES, *kinds)
         self._column = {kind: column for column, kind in enumerate(self.kinds)}
@@ -130,6 +131,10 @@ class Board:
     def columns(self, kinds: Iterable[str]) -> list[int]:
         """Return the columns of the kinds that some node has."""
         return [self._column[kind] for kind in kinds if kind in self._column]
+
+
+def _integers(numbers: list[int]) -> Array:
+    return np.array(numbers, dtype=np.int64 if all(abs(n) < PLENTY for n in numbers) else object)
 
 
 def _places(node: entities.Node) -> int:

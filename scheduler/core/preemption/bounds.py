@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -25,12 +25,19 @@ _BITS = 40
 NEVER = 1 << 31
 
 
+#: Up to this width nodes stand side by side whatever their number of candidates.
+_NARROW = 16
+#: How many numbers are compared at once before the largest are taken by passing through all rather than by sorting.
+_MANY = 1 << 10
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Field:
     """
     Some nodes of a table side by side, filled up to one width with candidates that give nothing.
 
-    A goal is an amount, or several together in parts: first the amounts, then all together, then pairs.
+    A goal is an amount, or several together in parts: first the amounts, then all together, then pairs. Arrays are
+    laid out with the nodes innermost, so that what is asked of all nodes runs along memory.
     """
 
     places: Array  #: (nodes,) where each node stands in the table
@@ -40,16 +47,27 @@ class Field:
     parts: Array  #: (nodes, amounts, width) what each gives in ``UNIT`` parts of the need, rounded up
     goal: Array  #: (nodes, goals)
     reach: Array  #: (nodes, goals, width) what each candidate gives of each goal
-    tops: Array  #: (nodes, goals, width) the sum of the 1, 2, ... largest of ``reach``
 
     def only(self, rows: Array | slice) -> Field:
         """Return some of the nodes."""
-        return Field(*(getattr(self, one.name)[rows] for one in dataclasses.fields(self)))
+        return Field(*(_only(getattr(self, one.name), rows) for one in dataclasses.fields(self)))
+
+
+def _only(array: Array, rows: Array | slice) -> Array:
+    if isinstance(rows, slice) or array.ndim == 1:
+        found: Array = array[rows]
+        return found
+    return np.moveaxis(np.take(np.moveaxis(array, 0, -1), rows, axis=-1), -1, 0)
+
+
+def _joined(arrays: Iterable[Array]) -> Array:
+    """Join arrays of nodes along their second axis, the nodes innermost."""
+    return np.moveaxis(np.concatenate([np.moveaxis(one, 0, -1) for one in arrays], axis=0), -1, 0)
 
 
 def fields(table: tables.Table) -> Iterator[Field]:
     """Yield all nodes, those of about the same number of candidates together."""
-    widths = np.frexp(np.maximum(table.sizes, 1) - 0.5)[1]
+    widths = np.frexp(np.maximum(table.sizes, _NARROW) - 0.5)[1]
     for width in sorted(set(widths.tolist())):
         yield field(table, np.flatnonzero(widths == width))
 
@@ -57,30 +75,36 @@ def fields(table: tables.Table) -> Iterator[Field]:
 def field(table: tables.Table, places: Array) -> Field:
     """Return some nodes side by side."""
     sizes = table.sizes[places]
-    line = np.arange(int(sizes.max(initial=0)))
-    is_real = line < sizes[:, None]
-    index = np.where(is_real, table.first[places][:, None] + line, 0)
-    need = table.need[places]
-    gives = table.gives[index].transpose(0, 2, 1) * is_real[:, None, :]
+    line = np.arange(int(sizes.max(initial=0)))[:, None]
+    is_real = line < sizes
+    index = np.where(is_real, table.first[places] + line, 0)
+    need = np.moveaxis(np.ascontiguousarray(table.need[places].T), 0, 1)
+    gives = np.moveaxis(np.take(np.ascontiguousarray(table.gives.T), index, axis=1) * is_real, -1, 0)
     parts = _parts(gives, need)
     goal, reach = need, gives
     if need.shape[1] > 1:
-        goal = np.concatenate((need, wholes(need).sum(axis=1)[:, None]), axis=1)
-        reach = np.concatenate((gives, parts.sum(axis=1)[:, None]), axis=1)
-    return Field(places, index, sizes, need, parts, goal, reach, _tops(reach))
+        goal = _joined((need, wholes(need).sum(axis=1)[:, None]))
+        reach = _joined((gives, parts.sum(axis=1)[:, None]))
+    return Field(places, index.T, sizes, need, parts, goal, reach)
 
 
-def with_pairs(one: Field) -> Field:
-    """Return the nodes with each pair of three or more amounts as a further goal."""
-    pairs = list(itertools.combinations(range(one.need.shape[1]), 2))
-    if len(pairs) < 2:
-        return one
-    first, second = (list(side) for side in zip(*pairs, strict=True))
-    whole = wholes(one.need)
-    goal = np.concatenate((one.goal, whole[:, first] + whole[:, second]), axis=1)
-    both = one.parts[:, first] + one.parts[:, second]
-    reach, tops = np.concatenate((one.reach, both), axis=1), np.concatenate((one.tops, _tops(both)), axis=1)
-    return dataclasses.replace(one, goal=goal, reach=reach, tops=tops)
+def pairs(one: Field) -> Field:
+    """Return the nodes with each pair of three or more amounts as the goals; none where there are fewer."""
+    sides = list(itertools.combinations(range(one.need.shape[1]), 2))
+    sides = sides if len(sides) > 1 else []
+    whole, (nodes, width) = wholes(one.need), one.index.shape
+    both: Array = np.empty((len(sides), width, nodes), dtype=one.parts.dtype)
+    for place, (first, second) in enumerate(sides):
+        np.add(one.parts[:, first].T, one.parts[:, second].T, out=both[place])
+    goal = whole[:, [first for first, _ in sides]] + whole[:, [second for _, second in sides]]
+    return dataclasses.replace(one, goal=goal, reach=np.moveaxis(both, -1, 0))
+
+
+def together(one: Field, other: Field) -> Field:
+    """Return the nodes with the goals of both."""
+    return dataclasses.replace(
+        one, goal=_joined((one.goal, other.goal)), reach=_joined((one.reach, other.reach))
+    )
 
 
 def wholes(need: Array) -> Array:
@@ -99,22 +123,55 @@ def _parts(gives: Array, need: Array) -> Array:
     return parts
 
 
-def _tops(reach: Array) -> Array:
-    tops: Array = np.cumsum(-np.sort(-reach, axis=2), axis=2)
-    return tops
-
-
-def counts(one: Field) -> tuple[Array, Array]:
+def top_sums(reach: Array, most: int) -> Iterator[Array]:
     """
-    Return lower bounds of the number of victims on each node; ``NEVER`` where all together are not enough.
+    Yield the sum of the 1, 2, .. ``most`` largest that candidates give of each goal: (nodes, goals) each.
 
-    Returns:
-        The bounds from single amounts, and those from amounts together as well.
+    Args:
+        reach: (nodes, goals, width), 0 or more.
+        most: not more than the width.
     """
-    found = (one.tops < one.goal[:, :, None]).sum(axis=2) + 1
-    found[found > one.tops.shape[2]] = NEVER
-    found[one.goal <= 0] = 0
-    return found[:, : one.need.shape[1]].max(axis=1, initial=0), found.max(axis=1, initial=0)
+    total: Array = np.zeros(reach.shape[:2], dtype=reach.dtype)
+    for largest in _largest(reach, most):
+        total = total + largest
+        yield total
+
+
+def _largest(reach: Array, most: int) -> Iterator[Array]:
+    nodes, goals, width = reach.shape
+    if nodes * goals < _MANY or most > 8:
+        ordered = np.sort(reach, axis=2)
+        yield from (ordered[:, :, width - 1 - place] for place in range(most))
+        return
+    kept: list[Array] = []
+    spare = [np.moveaxis(np.empty((goals, nodes), dtype=reach.dtype), 0, 1) for _ in range(2)]
+    for place in range(width):
+        passing = reach[:, :, place]
+        for rank, own in enumerate(kept):
+            smaller = spare[rank % 2]  # the other one holds what is passing
+            np.minimum(own, passing, out=smaller)
+            np.maximum(own, passing, out=own)
+            passing = smaller
+        if len(kept) < most:
+            kept.append(passing.copy(order="K"))
+    yield from kept
+
+
+def counts(one: Field, most: int) -> Array:
+    """
+    Return lower bounds of the number of victims on each node, goal by goal: (nodes, goals).
+
+    Args:
+        one: the nodes.
+        most: what needs more than so many is told as ``most + 1``, or as ``NEVER`` where all are not enough.
+    """
+    most = min(most, one.reach.shape[2])
+    found = np.where(one.goal > 0, 1, 0)
+    for total in top_sums(one.reach, most):
+        found += total < one.goal
+    if most == one.reach.shape[2]:
+        found[found > most] = NEVER
+    return found
 
 
 def usable(one: Field, count: int) -> Array:
@@ -123,19 +180,25 @@ def usable(one: Field, count: int) -> Array:
 
     A candidate is not when, of some goal, the ``count - 1`` largest others do not give the rest.
     """
-    is_usable: Array = np.arange(one.index.shape[1]) < one.sizes[:, None]
+    width = one.index.shape[1]
+    is_usable: Array = np.asarray((np.arange(width)[:, None] < one.sizes).T)
     rest = one.goal
-    if count > 1:
-        rest = rest - one.tops[:, :, min(count - 1, one.tops.shape[2]) - 1]
+    for total in top_sums(one.reach, min(count - 1, width)):
+        rest = one.goal - total
     for place in range(rest.shape[1]):
-        is_usable &= one.reach[:, place] >= rest[:, place, None]
+        is_usable = is_usable & (one.reach[:, place] >= rest[:, place, None])
     return is_usable
 
 
 def masked(one: Field, is_open: Array) -> Field:
     """Return the nodes with candidates that are not open giving nothing."""
-    reach = one.reach * is_open[:, None, :]
-    return dataclasses.replace(one, reach=reach, tops=_tops(reach))
+    return dataclasses.replace(one, reach=one.reach * is_open[:, None, :])
+
+
+def is_enough(one: Field) -> Array:
+    """Say on which nodes all candidates together reach the need: (nodes,)."""
+    enough: Array = np.asarray((one.reach[:, : one.need.shape[1]].sum(axis=2) >= one.need).all(axis=1))
+    return enough
 
 
 def least_sums(weights: Array, is_usable: Array, count: int, never: int) -> Array:
@@ -160,7 +223,7 @@ def piles(one: Field, most: int) -> tuple[Array, Array]:
     """
     nodes = np.arange(len(one.places))
     rest, left = one.need, wholes(one.need)
-    is_free = np.arange(one.index.shape[1]) < one.sizes[:, None]
+    is_free = (np.arange(one.index.shape[1])[:, None] < one.sizes).T
     chosen: list[Array] = []
     while len(chosen) < most and not (rest <= 0).all(axis=1).any():
         cover = np.minimum(one.parts, left[:, :, None]).sum(axis=1)

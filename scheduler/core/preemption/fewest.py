@@ -6,7 +6,7 @@ Source: DESIGN 5.3, 7.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -16,9 +16,7 @@ from scheduler.core.preemption import greedy, hunts, minimal_set, policy, prepar
 Array = tables.Array
 
 
-def select(
-    table: tables.Table, problem: policy.Problem, weight: Array, line: Sequence[tuple[object, ...]]
-) -> policy.Answer | None:
+def select(table: tables.Table, problem: policy.Problem, weight: Array, line: Array) -> policy.Answer | None:
     """
     Return the fewest victims, then the least weight, then the best start times, then the node first in line.
 
@@ -28,12 +26,10 @@ def select(
         table: the problem's targets.
         problem: its order and its steps.
         weight: of each candidate of the table.
-        line: for each node what equal nodes are compared by.
+        line: for each node what equal nodes are compared by, less = better; no two alike.
     """
-    order = np.empty(len(line), dtype=np.int64)
-    order[sorted(range(len(line)), key=line.__getitem__)] = np.arange(len(line))
     sign = -1 if problem.order is entities.PreemptionOrder.NEWEST else 1
-    terms = preparing.Terms(weight, sign * table.columns.start, order)
+    terms = preparing.Terms(weight, sign * table.columns.start, line)
     hunt = hunts.Hunt(table, terms, minimal_set.Budget(problem.steps))
     is_best = True
     try:
@@ -47,7 +43,7 @@ def select(
 def _answer(hunt: hunts.Hunt, best: hunts.Best, is_best: bool) -> policy.Answer:
     own = hunt.table.columns
     ids = sorted(zip(own.value[best.rows].tolist(), own.ids[best.rows].tolist(), strict=True))
-    node_id = hunt.table.heads[best.place].node_id
+    node_id = int(hunt.table.heads.ids[best.place])
     proof = _proof(hunt, len(ids), is_best)
     return policy.Answer(node_id, tuple(i for _, i in ids), is_best, hunt.budget.used, proof)
 
@@ -66,8 +62,8 @@ def _try_simple_rules(hunt: hunts.Hunt) -> None:
 
 def _by_rules(hunt: hunts.Hunt, place: int) -> Iterator[hunts.Best]:
     target = hunt.table[place]
-    first, last = int(hunt.table.first[place]), int(hunt.table.first[place + 1])
-    rows = {session_id: first + i for i, session_id in enumerate(hunt.table.columns.ids[first:last].tolist())}
+    first = int(hunt.table.first[place])
+    rows = {session_id: first + i for i, session_id in enumerate(hunt.table.ids_at(place))}
     for rule in greedy.RULES:
         victims = rule(target)
         if victims is not None and len(victims) <= int(hunt.table.mosts[place]):

@@ -72,16 +72,14 @@ class Hunt:
         self.single = self.low.copy()  #: by single amounts alone
         self.parts = [self._part(field, table.mosts[field.places]) for field in bounds.fields(table)]
         self.parts = [part for part in self.parts if len(part.low)]
-        self.fewest = self._least_bound()
+        self.fewest = bounds.NEVER
+        self._opened: tuple[int, list[tuple[bounds.Field, Array]]] = 0, []
 
     def _part(self, field: bounds.Field, most: Array) -> Part:
-        """Bound the nodes, and keep those on which some set may suffice."""
-        single, low = bounds.counts(field)
-        self.single[field.places], self.low[field.places] = single, low
-        return Part(field, low, most).only(low <= most)
-
-    def _least_bound(self) -> int:
-        return min((int(part.low.min(initial=bounds.NEVER)) for part in self.parts), default=bounds.NEVER)
+        """Keep the nodes on which some set suffices."""
+        is_open = bounds.is_enough(field)
+        self.single[field.places] = self.low[field.places] = np.where(is_open, 1, bounds.NEVER)
+        return Part(field, self.low[field.places], most).only(is_open & (most > 0))
 
     def run(self) -> None:
         """
@@ -91,16 +89,39 @@ class Hunt:
             BudgetSpent: ``best``, if any, is the best so far.
         """
         pile = self._pile()
-        few = bounds.NEVER if pile is None else len(pile.rows)
-        parts = [part.only(part.low <= few) for part in self.parts]
-        self.parts = [self._part(bounds.with_pairs(part.field), part.most) for part in parts if len(part.low)]
-        self.parts = [part for part in self.parts if len(part.low)]
-        self.fewest = self._least_bound()
+        most = (
+            max((int(part.most.max()) for part in self.parts), default=0) if pile is None else len(pile.rows)
+        )
+        bounded = [self._bounded(part, most) for part in self.parts]
+        self.parts = [part for part in bounded if len(part.low)]
+        self.fewest = min((int(part.low.min()) for part in self.parts), default=bounds.NEVER)
         self._count_up(pile)
         if self.best is not None:
-            opened = [self._open(part.at(self.fewest).field) for part in self.parts]
+            opened = [self._open(field, is_usable) for field, is_usable in self._at(self.fewest)]
             self._lower_weight(opened)
             self._best_starts(opened)
+
+    def _bounded(self, part: Part, most: int) -> Part:
+        """Bound the nodes, and keep those on which ``most`` may suffice: with pairs of amounts as further goals."""
+        field, amounts = part.field, part.field.need.shape[1]
+        found = bounds.counts(field, most)
+        single, low = found[:, :amounts].max(axis=1, initial=0), found.max(axis=1, initial=0)
+        self.single[field.places], self.low[field.places] = single, low
+        part = Part(field, low, part.most).only(low <= np.minimum(most, part.most))
+        pairs = bounds.pairs(part.field)
+        if not len(part.low) or not pairs.goal.shape[1]:
+            return part
+        low = np.maximum(part.low, bounds.counts(pairs, most).max(axis=1))
+        self.low[part.field.places] = low
+        whole = Part(bounds.together(part.field, pairs), low, part.most)
+        return whole.only(low <= np.minimum(most, part.most))
+
+    def _at(self, count: int) -> list[tuple[bounds.Field, Array]]:
+        """Return the nodes on which ``count`` may suffice, with who can be in a set of so many."""
+        if self._opened[0] != count:
+            fields = [part.at(count).field for part in self.parts]
+            self._opened = count, [(field, bounds.usable(field, count)) for field in fields]
+        return self._opened[1]
 
     # The count
 
@@ -109,9 +130,8 @@ class Hunt:
         found: Best | None = None
         for part in self.parts:
             few = int(part.most.max(initial=0)) if found is None else len(found.rows) - 1
-            part = part.only(part.low <= few)
-            if not len(part.low):
-                continue
+            if few < 1:
+                break
             rows, chosen = bounds.piles(part.field, few)
             is_allowed = part.most[rows] >= chosen.shape[1]
             taken = np.take_along_axis(part.field.index[rows], chosen, axis=1)[is_allowed]
@@ -136,9 +156,7 @@ class Hunt:
                 self.fewest += 1
 
     def _any_of(self, count: int) -> Best | None:
-        for part in self.parts:
-            field = part.at(count).field
-            is_usable = bounds.usable(field, count)
+        for field, is_usable in self._at(count):
             for some in preparing.batches(field, count):
                 ready = self._ready(field.only(some), is_usable[some], None)
                 if ready is not None and (found := self._search(ready).first()) is not None:
@@ -157,8 +175,8 @@ class Hunt:
 
     # The weight
 
-    def _open(self, field: bounds.Field) -> _Open:
-        weight, is_usable = self.terms.weight[field.index], bounds.usable(field, self.fewest)
+    def _open(self, field: bounds.Field, is_usable: Array) -> _Open:
+        weight = self.terms.weight[field.index]
         never = preparing.never_of(weight, self.fewest)
         return _Open(field, is_usable, bounds.least_sums(weight, is_usable, self.fewest, never))
 
@@ -190,33 +208,29 @@ class Hunt:
         """Among the sets of the least weight find the one that starts, node and ids put first."""
         assert self.best is not None
         weight, first = self.best.weight, None
-        for starts, line, field, is_usable in self._by_starts(opened, weight):
+        for starts, line, one, row in self._by_starts(opened, weight):
             if first is not None and (starts, line) > first:
                 break
-            found = self._starts_on(field, is_usable, weight)
+            found = self._starts_on(one, row, weight)
             if found is not None:
                 key = (self.starts_of(found), line)
                 if first is None or key < first:
                     self.best, first = found, key
 
-    def _by_starts(
-        self, opened: Sequence[_Open], weight: int
-    ) -> list[tuple[list[int], int, bounds.Field, Array]]:
+    def _by_starts(self, opened: Sequence[_Open], weight: int) -> list[tuple[list[int], int, _Open, int]]:
         """Return the nodes that may have a set of this weight by the best starts that a set there can have."""
         count, found = self.fewest, []
         for one in opened:
             nodes = np.flatnonzero(one.least <= weight)
-            if not len(nodes):
-                continue
-            field = one.field.only(nodes)
-            is_usable = preparing.usable(field, one.is_usable[nodes], self.terms, count, weight)
-            start = self.terms.start[field.index]
-            never = int(start.max()) + 1
+            own = self.terms.weight[one.field.index[nodes]]
+            is_usable = preparing.within(own, one.is_usable[nodes], count, weight)
+            start = self.terms.start[one.field.index[nodes]]
+            never = int(start.max(initial=0)) + 1
             best = np.sort(np.where(is_usable, start, never), axis=1)[:, :count]
-            lines = self.terms.line[field.places].tolist()
+            lines = self.terms.line[one.field.places[nodes]].tolist()
             found += [
-                (starts, lines[row], field.only(slice(row, row + 1)), is_usable[row : row + 1])
-                for row, starts in enumerate(best.tolist())
+                (starts, line, one, row)
+                for starts, line, row in zip(best.tolist(), lines, nodes.tolist(), strict=True)
                 if starts[-1] < never
             ]
         return sorted(found, key=lambda one: one[:2])
@@ -226,8 +240,11 @@ class Hunt:
         starts: list[int] = self.terms.start[best.rows].tolist()
         return sorted(starts)
 
-    def _starts_on(self, field: bounds.Field, is_usable: Array, weight: int) -> Best | None:
+    def _starts_on(self, one: _Open, row: int, weight: int) -> Best | None:
         """Return the best set of this weight on one node."""
+        own = slice(row, row + 1)
+        field = one.field.only(own)
+        is_usable = preparing.usable(field, one.is_usable[own], self.terms, self.fewest, weight)
         ready = preparing.by_start(field, is_usable, self.terms, self.fewest)
         found = None if ready is None else self._search(ready).first(weight)
         if ready is None or found is None:

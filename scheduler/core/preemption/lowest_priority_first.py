@@ -25,5 +25,4 @@ def select_victims(problem: policy.Problem) -> policy.Answer | None:
     weight = own.value
     if own.share.any():
         weight = tables.exact(own.value.astype(object) * problem.scale + own.share, times=len(own.share) + 1)
-    names = [(head.name, head.node_id) for head in table.heads]
-    return fewest.select(table, problem, weight, names)
+    return fewest.select(table, problem, weight, table.heads.line)

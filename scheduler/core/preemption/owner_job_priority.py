@@ -77,7 +77,7 @@ def _fewest(problem: policy.Problem) -> policy.Answer | None:
     Take the fewest, then the lowest sum; shares elsewhere do not count, and placement goes before the name.
     """
     table = tables.of(problem.targets)
-    line = [(head.rank, head.name) for head in table.heads]
+    line = tables.integers(table.ranks) * len(table) + table.heads.line
     return fewest.select(table, problem, table.columns.value, line)
 
 

@@ -223,12 +223,10 @@ def verified(
     place = judged.targets.place_of(answer.node_id)
     if place is None:
         raise policy.PolicyFailed("chose a node that was not offered")
-    target = judged.targets[place]
-    legal = {candidate.session_id for candidate in target.candidates}
     ids = answer.victim_ids
-    if not ids or len(set(ids)) != len(ids) or not set(ids) <= legal:
+    if not ids or len(set(ids)) != len(ids) or not set(ids) <= set(judged.targets.ids_at(place)):
         raise policy.PolicyFailed("chose a session that may not be stopped, or none, or one twice")
-    if target.most is not None and len(ids) > target.most:
+    if len(ids) > judged.targets.mosts[place]:
         raise policy.PolicyFailed("suspends more sessions than one node may hold")
     victims = tuple(ctx.session_by_id[i] for i in ids)
     if not suffices(ctx, session, answer.node_id, victims):

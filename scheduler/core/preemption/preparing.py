@@ -62,18 +62,23 @@ def usable(field: bounds.Field, is_usable: Array, terms: Terms, count: int, cap:
         cap: of its summed weight; None = any.
     """
     weight = terms.weight[field.index]
-    never = never_of(weight, count)
     for _ in range(2):
         before = int(is_usable.sum())
         if cap is not None:
-            others = bounds.least_sums(weight, is_usable, count - 1, never)
-            is_usable = is_usable & (weight + others[:, None] <= cap)
+            is_usable = within(weight, is_usable, count, cap)
         is_usable = is_usable & (is_usable.sum(axis=1) >= count)[:, None]
         if int(is_usable.sum()) == before:
             break
         is_usable = is_usable & bounds.usable(bounds.masked(field, is_usable), count)
     enough: Array = is_usable & (is_usable.sum(axis=1) >= count)[:, None]
     return enough
+
+
+def within(weight: Array, is_usable: Array, count: int, cap: int) -> Array:
+    """Say which of the usable can be in a set of ``count`` whose weight is within the cap: (nodes, width)."""
+    others = bounds.least_sums(weight, is_usable, count - 1, never_of(weight, count))
+    found: Array = is_usable & (weight + others[:, None] <= cap)
+    return found
 
 
 def never_of(weight: Array, count: int) -> int:

@@ -61,6 +61,8 @@ def judge(
     question, roster = eligibility.ask(ctx, preemptor, axis), rosters.of(ctx)
     codes = roster.codes(question)
     is_legal = (codes == rosters.LEGAL) & ~roster.among(ctx.claimed)
+    if not is_legal.any():
+        return Judged(question, codes, tables.of(()))
     return Judged(question, codes, _Built(question, roster, is_legal, only).table())
 
 
@@ -109,16 +111,16 @@ class _Built:
         """Return the nodes on which somebody helps."""
         roster, ctx = self.roster, self.ctx
         session, node = roster.session[self.rows], roster.node[self.rows]
-        considered = self._considered() if len(session) else []
         places, sizes = np.unique(node, return_counts=True)
         nodes = [ctx.nodes[place] for place in places.tolist()]
-        ranked = {one.id: rank for rank, one in enumerate(placement.in_order(ctx, considered))}
         limited = self.question.policy.max_suspended_per_node is not None
-        mosts = [self._most(one.id) if limited else None for one in nodes]
-        heads = [
-            tables.Head(one.id, one.name, ranked[one.id], most)
-            for one, most in zip(nodes, mosts, strict=True)
-        ]
+        heads = tables.Heads(
+            ctx.board().ids[places],
+            places,
+            lambda place: nodes[place].name,
+            functools.partial(self._ranks, nodes),
+            [self._most(one.id) for one in nodes] if limited else None,
+        )
         value = roster.job_priority if self.question.axis is entities.Axis.OWNER else roster.priority
         share, total = self._shares(session, node)
         columns = tables.Columns(
@@ -126,6 +128,12 @@ class _Built:
         )
         first = np.concatenate(([0], np.cumsum(sizes)))
         return tables.Table(heads, self.need[places], first, columns)
+
+    def _ranks(self, nodes: Sequence[entities.Node]) -> list[int]:
+        """Return the places of some nodes in the order of the placement, as the ledger stands now."""
+        in_order = placement.in_order(self.ctx, self._considered())
+        ranks = {node.id: rank for rank, node in enumerate(in_order)}
+        return [ranks[node.id] for node in nodes]
 
     def _considered(self) -> list[entities.Node]:
         """Return the nodes on which something is short and somebody may be stopped."""

@@ -9,8 +9,9 @@ not wrap: columns whose sums could leave 64 bits hold Python integers instead. S
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias, overload
 
 import numpy as np
@@ -23,13 +24,16 @@ SAFE = 1 << 61
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Head:
-    """One node of a table, its candidates aside."""
+class Heads:
+    """The nodes of a table, their candidates aside."""
 
-    node_id: int
-    name: str
-    rank: int
-    most: int | None
+    ids: Array  #: (nodes,)
+    line: Array  #: (nodes,) less = earlier by name
+    name: Callable[[int], str]  #: of the node at a place
+    ranks: Callable[
+        [], Sequence[int]
+    ]  #: of all nodes in the order of the group's placement; asked when needed
+    mosts: Sequence[int | None] | None = None  #: None = no limit on any node
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -49,27 +53,36 @@ class Table(Sequence[policy.Target]):
     Nodes and candidates as arrays, and as a sequence of targets.
 
     Args:
-        heads: the nodes, by name.
+        heads: the nodes.
         need: (nodes, amounts); 0 = that amount is not short on that node.
         first: (nodes + 1,) where each node's candidates begin.
         columns: the candidates.
     """
 
-    def __init__(self, heads: Sequence[Head], need: Array, first: Array, columns: Columns) -> None:
+    def __init__(self, heads: Heads, need: Array, first: Array, columns: Columns) -> None:
         self.heads, self.first, self.columns = heads, first, columns
         sizes = np.diff(first)
         most = int(sizes.max(initial=0)) + 1
         self.need = exact(need, times=most)
         self.gives = columns.gives.astype(self.need.dtype, copy=False)
         self.sizes: Array = sizes
+        limits = [None] * len(sizes) if heads.mosts is None else heads.mosts
         self.mosts: Array = np.array(
-            [size if h.most is None else min(size, h.most) for h, size in zip(heads, sizes, strict=True)],
+            [
+                size if most is None else min(size, most)
+                for most, size in zip(limits, sizes.tolist(), strict=True)
+            ],
             dtype=np.int64,
         )
         self._made: dict[int, policy.Target] = {}
 
+    @functools.cached_property
+    def ranks(self) -> Sequence[int]:
+        """Return for each node its place in the order of the group's placement, 0 first."""
+        return self.heads.ranks()
+
     def __len__(self) -> int:
-        return len(self.heads)
+        return len(self.sizes)
 
     @overload
     def __getitem__(self, place: int) -> policy.Target: ...
@@ -88,13 +101,18 @@ class Table(Sequence[policy.Target]):
         return self._made[place]
 
     def _target(self, place: int) -> policy.Target:
-        head = self.heads[place]
         short = [i for i, amount in enumerate(self.need[place]) if amount > 0]
         need = tuple(int(self.need[place, i]) for i in short)
         rows = slice(int(self.first[place]), int(self.first[place + 1]))
-        return policy.Target(
-            head.node_id, head.name, head.rank, need, tuple(self._candidates(rows, short)), head.most
-        )
+        heads, candidates = self.heads, tuple(self._candidates(rows, short))
+        most = None if heads.mosts is None else heads.mosts[place]
+        node_id, name = int(heads.ids[place]), heads.name(place)
+        return policy.Target(node_id, name, self.ranks[place], need, candidates, most)
+
+    def ids_at(self, place: int) -> list[int]:
+        """Return the session ids of the candidates of one node."""
+        found: list[int] = self.columns.ids[int(self.first[place]) : int(self.first[place + 1])].tolist()
+        return found
 
     def _candidates(self, rows: slice, short: list[int]) -> Iterable[policy.Candidate]:
         own = self.columns
@@ -105,7 +123,8 @@ class Table(Sequence[policy.Target]):
 
     def place_of(self, node_id: int) -> int | None:
         """Return where a node stands, None when it is not there."""
-        return next((place for place, head in enumerate(self.heads) if head.node_id == node_id), None)
+        places = np.flatnonzero(self.heads.ids == node_id)
+        return int(places[0]) if len(places) else None
 
 
 def exact(amounts: Array, *, times: int) -> Array:
@@ -121,7 +140,16 @@ def of(targets: Sequence[policy.Target]) -> Table:
     width = max((len(target.need) for target in targets), default=0)
     candidates = [c for target in targets for c in sorted(target.candidates, key=_id)]
     sizes = [len(target.candidates) for target in targets]
-    heads = tuple(Head(t.node_id, t.name, t.rank, t.most) for t in targets)
+    by_name = sorted(range(len(targets)), key=lambda place: (targets[place].name, targets[place].node_id))
+    line = np.empty(len(targets), dtype=np.int64)
+    line[by_name] = np.arange(len(targets))
+    heads = Heads(
+        integers(target.node_id for target in targets),
+        line,
+        lambda place: targets[place].name,
+        lambda: [target.rank for target in targets],
+        [target.most for target in targets],
+    )
     columns = Columns(
         integers(c.session_id for c in candidates),
         integers(c.value for c in candidates),

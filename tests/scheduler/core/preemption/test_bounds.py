@@ -32,13 +32,16 @@ def test_no_set_is_smaller_than_the_bound_or_uses_who_is_not_usable(seed, scale)
     targets = [
         _times(target, scale) for target in problems_of.at_random(seed, size=6, kinds=1 + seed % 4).targets
     ]
-    field = bounds.with_pairs(_field(*targets))
-    single, together = bounds.counts(field)
+    field = _field(*targets)
+    field = bounds.together(field, bounds.pairs(field))
+    low, within_two = (bounds.counts(field, most).max(axis=1) for most in (9, 2))
 
     for row, target in enumerate(targets):
         sets = _sufficient(target)
         least = min((len(one) for one in sets), default=bounds.NEVER)
-        assert single[row] <= together[row] <= least
+        assert low[row] <= least
+        assert bounds.is_enough(field)[row] == bool(sets)
+        assert within_two[row] == min(low[row], 3) or within_two[row] == low[row] == bounds.NEVER
         for count in range(1, 5):
             used = {c.session_id for one in sets if len(one) == count for c in one}
             usable = bounds.usable(field, count)[row, : len(target.candidates)].tolist()
@@ -53,23 +56,41 @@ def _times(target, scale):
 def test_pairs_bound_what_single_amounts_do_not():
     field = _field(a_target((4, 4, 4), [a_candidate(i, (2, 1, 4) if i % 2 else (1, 2, 4)) for i in range(6)]))
 
-    assert [bound.tolist() for bound in bounds.counts(field)] == [[2], [2]]
-    assert [bound.tolist() for bound in bounds.counts(bounds.with_pairs(field))] == [[2], [3]]
+    assert bounds.counts(field, 6).tolist() == [[2, 2, 1, 2]]
+    assert bounds.counts(bounds.pairs(field), 6).tolist() == [[3, 2, 2]]
+    assert bounds.pairs(_field(a_target((4, 4), [a_candidate(1, (2, 1))]))).goal.shape == (1, 0)
 
 
 def test_what_all_together_do_not_reach_has_no_bound():
     field = _field(a_target(9, [a_candidate(1, 4), a_candidate(2, 4)]))
 
-    assert bounds.counts(field)[1].tolist() == [bounds.NEVER]
+    assert bounds.counts(field, 2).tolist() == [[bounds.NEVER]]
+    assert bounds.counts(field, 1).tolist() == [[2]]
+    assert bounds.is_enough(field).tolist() == [False]
+
+
+@pytest.mark.parametrize("scale", [1, 1 << 61], ids=["small", "beyond 64 bits"])
+@pytest.mark.parametrize("nodes", [1, 400])
+def test_the_largest_are_summed_alike_by_sorting_and_by_passing(nodes, scale):
+    reach = (np.random.default_rng(5).integers(0, 9, (nodes, 3, 7))).astype(
+        object if scale > 1 else np.int64
+    ) * scale
+
+    found = list(bounds.top_sums(reach, 4))
+
+    largest = -np.sort(-reach, axis=2)
+    assert [one.tolist() for one in found] == [
+        largest[:, :, :count].sum(axis=2).tolist() for count in (1, 2, 3, 4)
+    ]
 
 
 def test_nodes_of_very_different_sizes_stand_in_different_fields():
     few = a_target(1, [a_candidate(i, 1) for i in range(3)], node_id=1)
-    many = a_target(1, [a_candidate(i, 1) for i in range(9)], node_id=2)
+    many = a_target(1, [a_candidate(i, 1) for i in range(19)], node_id=2)
 
     found = list(bounds.fields(tables.of((many, few))))
 
-    assert [(field.places.tolist(), field.index.shape) for field in found] == [([1], (1, 3)), ([0], (1, 9))]
+    assert [(field.places.tolist(), field.index.shape) for field in found] == [([1], (1, 3)), ([0], (1, 19))]
 
 
 def test_masked_candidates_give_nothing():
@@ -77,7 +98,7 @@ def test_masked_candidates_give_nothing():
 
     masked = bounds.masked(field, np.array([[True, False]]))
 
-    assert (field.tops.tolist(), masked.tops.tolist()) == ([[[2, 3]]], [[[2, 2]]])
+    assert (field.reach.tolist(), masked.reach.tolist()) == ([[[2, 1]]], [[[2, 0]]])
 
 
 def test_the_least_weights_are_summed_where_there_are_enough():
