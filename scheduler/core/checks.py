@@ -1,8 +1,8 @@
 """
 What keeps a session waiting whatever is free: the checks of a round's first step.
 
-Each test is one line of an ordered list; the first that applies is the headline. Nobody is stopped for a
-session that fails one. Source: DESIGN 4, steps 1 and 3.
+Each test is one line of an ordered list; the first that applies is the headline, and the headline names the others.
+Nobody is stopped for a session that fails one. Source: DESIGN 4, steps 1 and 3; ECOSYSTEM D.4.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ def first_failure(
 ) -> tuple[decisions.PendReason, Facts] | None:
     """
     Return the first reason for which the session may not start now, with its numbers; None when all is well.
+
+    ``also`` of its facts names the further reasons that apply, in order: what is left to do when the first is gone.
     """
-    for reason, test in TESTS:
+    for place, (reason, test) in enumerate(TESTS):
         facts = test(ctx, session)
         if facts is not None:
-            return reason, facts
+            others = [other for other, later in TESTS[place + 1 :] if later(ctx, session) is not None]
+            return reason, {**facts, "also": ", ".join(others)} if others else facts
     return None
 
 
@@ -33,7 +36,10 @@ def _held(ctx: context.Context, session: entities.Session) -> Facts | None:
 
 
 def _unknown_queue(ctx: context.Context, session: entities.Session) -> Facts | None:
-    return None if session.queue_id in ctx.queue_by_id else {}
+    queue = ctx.queue_by_id.get(session.queue_id)
+    if queue is None:
+        return {}
+    return None if queue.serves_group else {"queue": queue.name}
 
 
 def _group_stopped(ctx: context.Context, session: entities.Session) -> Facts | None:
@@ -41,8 +47,8 @@ def _group_stopped(ctx: context.Context, session: entities.Session) -> Facts | N
 
 
 def _queue_stopped(ctx: context.Context, session: entities.Session) -> Facts | None:
-    queue = ctx.queue_by_id[session.queue_id]
-    return {"queue": queue.name} if queue.state is entities.QueueState.STOPPED else None
+    queue = ctx.queue_by_id.get(session.queue_id)
+    return {"queue": queue.name} if queue and queue.state is entities.QueueState.STOPPED else None
 
 
 def _begin_time(ctx: context.Context, session: entities.Session) -> Facts | None:
@@ -74,8 +80,15 @@ def _labels_nowhere(ctx: context.Context, session: entities.Session) -> Facts | 
     return {"labels": "; ".join(f"{k} = {' or '.join(sorted(v))}" for k, v in sorted(session.labels.items()))}
 
 
+def _node_unavailable(ctx: context.Context, session: entities.Session) -> Facts | None:
+    if not placement.is_resume(session) or (node_id := placement.down_node(ctx, session)) is None:
+        return None
+    node = ctx.node_by_id.get(node_id)
+    return {"node": node.name if node else ""}
+
+
 def _never_fits(ctx: context.Context, session: entities.Session) -> Facts | None:
-    if placement.is_resume(session):
+    if placement.is_resume(session) or _no_matching_node(ctx, session) is not None:
         return None
     return ctx.all_round(("large", placement.shape(session)), lambda: _too_large(ctx, session))
 
@@ -118,12 +131,13 @@ Test = Callable[[context.Context, entities.Session], Facts | None]
 TESTS: tuple[tuple[decisions.PendReason, Test], ...] = (
     (_REASON.HELD, _held),
     (_REASON.UNKNOWN_QUEUE, _unknown_queue),
+    (_REASON.NO_MATCHING_NODE, _no_matching_node),
+    (_REASON.NODE_UNAVAILABLE, _node_unavailable),
     (_REASON.GROUP_STOPPED, _group_stopped),
     (_REASON.QUEUE_STOPPED, _queue_stopped),
-    (_REASON.BEGIN_TIME, _begin_time),
-    (_REASON.DEPENDENCY, _dependency),
     (_REASON.DEPENDENCY_IMPOSSIBLE, _dependency_impossible),
-    (_REASON.NO_MATCHING_NODE, _no_matching_node),
+    (_REASON.DEPENDENCY, _dependency),
+    (_REASON.BEGIN_TIME, _begin_time),
     (_REASON.NEVER_FITS, _never_fits),
     (_REASON.EXCEEDS_OWNER_LIMIT, _exceeds_owner_limit),
     (_REASON.EXCEEDS_QUEUE_LIMIT, _exceeds_queue_limit),

@@ -22,9 +22,9 @@ from scheduler.core import context, decisions, entities, forecast, placement, re
 _SECOND = 1_000_000
 _REASON = decisions.PendReason
 #: Headlines of a session that passed the checks and lacks slots.
-LACKS_SLOTS = frozenset({_REASON.NO_RESOURCES, _REASON.POLICY_FAILED})
-#: Headlines under which a claim rests: its holder has a reservation, or cannot use its nodes now.
-_RESTS = frozenset({_REASON.AWAITING_VICTIMS, _REASON.AWAITING_RELEASE, _REASON.NODE_UNAVAILABLE})
+LACKS_SLOTS = decisions.SHORT_OF_SLOTS | {_REASON.POLICY_FAILED}
+#: Headlines under which a claim rests: its holder has a reservation.
+_RESTS = frozenset({_REASON.AWAITING_VICTIMS, _REASON.AWAITING_RELEASE})
 
 
 @contextlib.contextmanager
@@ -107,7 +107,7 @@ def after(
     facts = dict(answer.facts) | {"kept": ", ".join(ctx.node_by_id[i].name for i in node_ids)}
     if standing.start is not None:
         facts["until"] = standing.start
-    reason = _REASON.HOLDS_CLAIM if answer.reason is _REASON.NO_RESOURCES else answer.reason
+    reason = _REASON.HOLDS_CLAIM if answer.reason in decisions.SHORT_OF_SLOTS else answer.reason
     return dataclasses.replace(answer, reason=reason, facts=facts, claim=made)
 
 
@@ -118,7 +118,7 @@ def _has_waited(ctx: context.Context, session: entities.Session) -> bool:
 
 def _behind(ctx: context.Context, session: entities.Session, answer: decisions.Pend) -> decisions.Pend:
     """Say it where a session would start now but for the claims of others."""
-    if answer.reason is not _REASON.NO_RESOURCES or not ctx.standing:
+    if answer.reason not in decisions.SHORT_OF_SLOTS or not ctx.standing:
         return answer
     with _without(ctx, ctx.standing):
         key = ("but for claims", session.id if placement.is_resume(session) else placement.shape(session))

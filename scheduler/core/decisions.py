@@ -26,31 +26,48 @@ class DecisionOp(enum.IntEnum):
 
 
 class PendReason(enum.StrEnum):
-    """Why a session waits. One headline each; the order is the precedence."""
+    """Why a session waits. One headline each; the order is the precedence, tier by tier (ECOSYSTEM D.4)."""
 
     HELD = "held"
     UNKNOWN_QUEUE = "unknown-queue"  #: its queue does not serve the group any more
+    NO_MATCHING_NODE = "no-matching-node"  #: no node of the group has the labels
+    NODE_UNAVAILABLE = "node-unavailable"  #: suspended, and its node is down
     GROUP_STOPPED = "group-stopped"
     QUEUE_STOPPED = "queue-stopped"
-    BEGIN_TIME = "begin-time"
-    DEPENDENCY = "dependency"
     DEPENDENCY_IMPOSSIBLE = "dependency-impossible"
-    NO_MATCHING_NODE = "no-matching-node"  #: no node of the group has the labels
+    DEPENDENCY = "dependency"
+    BEGIN_TIME = "begin-time"
     NEVER_FITS = "never-fits"  #: can never run as asked
     EXCEEDS_OWNER_LIMIT = "exceeds-owner-limit"  #: the request alone is above the owner's limit
     EXCEEDS_QUEUE_LIMIT = "exceeds-queue-limit"
     OWNER_LIMIT = "owner-limit"
     QUEUE_LIMIT = "queue-limit"
+    POLICY_FAILED = "policy-failed"  #: lacks slots, and the queue's plug-in is missing or gave a bad answer
+    NO_RESOURCES = "no-resources"
+    FRAGMENTED = "fragmented"  #: enough is free in total, but not on one node
     AWAITING_VICTIMS = "awaiting-victims"
     AWAITING_RELEASE = "awaiting-release"  #: what is already being stopped suffices
-    NODE_UNAVAILABLE = "node-unavailable"  #: suspended, and its node is down
     HOLDS_CLAIM = (
         "holds-claim"  #: lacks slots; nodes are kept for it, since it is first and has waited too long
     )
     ROOM_CLAIMED = "room-claimed"  #: enough is free, but it is kept for a session further ahead
-    NO_RESOURCES = "no-resources"
-    POLICY_FAILED = "policy-failed"  #: the queue's plug-in is missing or gave a bad answer
+    BEHIND_OTHERS = "behind-others"  #: enough is free, but reserved for sessions whose turn came before
     NOT_EVALUATED = "not-evaluated"  #: the next round will look
+
+
+#: With one of these a session waits for ever, unless a person changes it or the cluster.
+NEVER_STARTS = frozenset(
+    {
+        PendReason.UNKNOWN_QUEUE,
+        PendReason.NO_MATCHING_NODE,
+        PendReason.DEPENDENCY_IMPOSSIBLE,
+        PendReason.NEVER_FITS,
+        PendReason.EXCEEDS_OWNER_LIMIT,
+        PendReason.EXCEEDS_QUEUE_LIMIT,
+    }
+)
+#: A session that passed every check and lacks slots; ``facts`` have the numbers of the shortage.
+SHORT_OF_SLOTS = frozenset({PendReason.NO_RESOURCES, PendReason.FRAGMENTED, PendReason.BEHIND_OTHERS})
 
 
 class Verdict(enum.StrEnum):

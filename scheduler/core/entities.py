@@ -171,6 +171,7 @@ class Queue:
     id: int
     name: str
     state: QueueState = QueueState.OPEN
+    serves_group: bool = True  #: False: no longer; sessions of it may still run here, none starts
     preemptible: bool = False
     preemptible_queues: frozenset[int] = frozenset()  #: ids of the other queues it may preempt from
     preempt_policy: str | None = None  #: plug-in's name; None = lowest_priority_first

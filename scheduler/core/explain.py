@@ -46,6 +46,11 @@ def pend_help(reason: str) -> str:
     return wording.PEND_HELP[_R(reason)]
 
 
+def pend_also(facts: Plain) -> list[str]:
+    """Return the codes of the further reasons that apply once the headline is gone, in order."""
+    return str(facts["also"]).split(", ") if "also" in facts else []
+
+
 def pend_sentence(pend: Plain, *, kinds: Kinds = units.BUILT_IN, clock: Clock = moments.utc) -> str:
     """
     Say, with the numbers, why a session waits.
@@ -64,12 +69,12 @@ def pend_sentence(pend: Plain, *, kinds: Kinds = units.BUILT_IN, clock: Clock = 
         return f"It may not start before {clock(facts['until'])}."
     if reason in (_R.AWAITING_VICTIMS, _R.AWAITING_RELEASE):
         return _awaiting(reason, facts, clock)
-    return _PLAIN[reason].format_map(_Blank(facts))
+    return " ".join(_PLAIN[reason].format_map(_Blank(facts)).split())
 
 
 _PLAIN: Mapping[decisions.PendReason, str] = {
     _R.HELD: "It is held and starts only after it has been released.",
-    _R.UNKNOWN_QUEUE: "Its queue does not serve this group any more.",
+    _R.UNKNOWN_QUEUE: "Its queue {queue} does not serve this group any more.",
     _R.GROUP_STOPPED: "This group is stopped: nothing new starts in it.",
     _R.QUEUE_STOPPED: "Its queue {queue} is stopped: nothing of it starts.",
     _R.DEPENDENCY: "A session that it depends on has not ended yet.",
@@ -79,6 +84,9 @@ _PLAIN: Mapping[decisions.PendReason, str] = {
     _R.POLICY_FAILED: "Not enough is free, and nobody is stopped for it: {policy}.",
     _R.ROOM_CLAIMED: (
         "Enough is free on {kept}, but it is kept for a session ahead of it that has waited too long."
+    ),
+    _R.BEHIND_OTHERS: (
+        "Enough is free on {reserved}, but it is reserved for sessions whose turn came before."
     ),
     _R.NOT_EVALUATED: "No round has looked at it yet.",
 }
@@ -137,12 +145,19 @@ def _no_resources(facts: Plain, kinds: Kinds) -> str:
             f"It is suspended and needs {needs} back on {facts.get('nearest', 'its node')}: {missing} short."
         )
     if nodes > 1:
-        return f"It needs {needs} on each of {nodes} nodes at once, and not enough nodes have that free now."
+        return f"It needs {needs} on each of {nodes} nodes at once, {_on_several(facts, kinds)}."
     if not short:
         return f"It needs {needs} on one node, and no node takes sessions now."
     missing = amounts.listed(short, kinds=kinds)
     nearest = f"{facts['nearest']} is nearest, {missing} short."
     return f"It needs {needs} on one node. {_fragmented(facts, short, kinds)}{nearest}"
+
+
+def _on_several(facts: Plain, kinds: Kinds) -> str:
+    if "nodes.free" not in facts:
+        return "and not enough nodes have that free now"
+    total, count = amounts.listed(_under(facts, "free"), kinds=kinds), facts["nodes.free"]
+    return f"and {count} {'node has' if count == 1 else 'nodes have'} that free now, of {total} in this group"
 
 
 def _holds_claim(facts: Plain, kinds: Kinds, clock: Clock) -> str:
@@ -159,6 +174,8 @@ def _fragmented(facts: Plain, short: Mapping[str, int], kinds: Kinds) -> str:
             total = amounts.one(kind, free[kind], kinds=kinds)
             best = amounts.bare(kind, most[kind], kinds=kinds)
             return f"{total} are free in this group, but never more than {best} together; "
+    if all(free[kind] >= asked[kind] for kind in asked):
+        return "All of it is free in this group, but not together on one node; "
     return ""
 
 
@@ -169,6 +186,7 @@ _WITH_AMOUNTS: Mapping[decisions.PendReason, Callable[[Plain, Kinds], str]] = {
     _R.OWNER_LIMIT: _used_up("its owner's"),
     _R.QUEUE_LIMIT: _used_up("the queue's"),
     _R.NO_RESOURCES: _no_resources,
+    _R.FRAGMENTED: _no_resources,
 }
 
 

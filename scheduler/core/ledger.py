@@ -65,6 +65,7 @@ class Ledger(journal.Journal):
         if room is None:
             return
         self._take(room, reservation.drawn, reservation.indices, place=True)
+        self._add(room.drawn, room.wants(reservation.drawn))
         self._promise(room, reservation.slots.minus_clamped(reservation.drawn), reservation.victim_ids)
         holder = by_id.get(reservation.session_id)
         if holder is not None:
@@ -189,17 +190,14 @@ class Ledger(journal.Journal):
         self._take(self.rooms[node_id], slots, indices, place=place)
 
     def give_back(
-        self,
-        node_id: int,
-        slots: resources.ResourceVector,
-        indices: Mapping[str, tuple[int, ...]],
-        *,
-        place: bool = True,
+        self, node_id: int, slots: resources.ResourceVector, indices: Mapping[str, tuple[int, ...]]
     ) -> None:
-        """Return slots, indices and a session place to one node (a reservation that its holder uses)."""
+        """Return slots, indices and a session place that a reservation had drawn to one node."""
         room = self.rooms[node_id]
         self.growths += 1
-        self._add(room.free, room.wants(slots) if place else slots.as_dict())
+        wanted = room.wants(slots)
+        self._add(room.free, wanted)
+        self._add(room.drawn, {kind: -amount for kind, amount in wanted.items()})
         for kind, numbers in indices.items():
             self._set(room.indices, kind, tuple(sorted({*room.indices.get(kind, ()), *numbers})))
         self._touch(room)
@@ -260,6 +258,7 @@ class Ledger(journal.Journal):
         """Keep room for ``holder``: draw the free part, promise the rest, count it in its accounts."""
         room = self.rooms[plan.node_id]
         self._take(room, plan.draw, plan.draw_indices, place=True)
+        self._add(room.drawn, room.wants(plan.draw))
         rest = plan.slots.minus_clamped(plan.draw)
         self._add(room.promised, rest.as_dict())
         self._touch(room)

@@ -21,7 +21,7 @@ Indices = dict[str, tuple[int, ...]]
 class Room:
     """One node during a round."""
 
-    __slots__ = ("free", "indices", "kept", "leaving", "node", "promised", "releasing", "version")
+    __slots__ = ("drawn", "free", "indices", "kept", "leaving", "node", "promised", "releasing", "version")
 
     def __init__(self, node: entities.Node) -> None:
         self.node = node
@@ -29,6 +29,7 @@ class Room:
         if node.max_sessions is not None:
             self.free[PLACES] = node.max_sessions
         self.indices: dict[str, tuple[int, ...]] = {k: tuple(sorted(i)) for k, i in node.devices.items()}
+        self.drawn: Amounts = {}  #: by reservations, and held by nobody yet
         self.releasing: Amounts = {}
         self.promised: Amounts = {}
         self.leaving: dict[int, Amounts] = {}

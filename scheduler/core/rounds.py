@@ -120,9 +120,6 @@ def _place(ctx: context.Context, session: entities.Session) -> decisions.Dispatc
     """
     Return a Dispatch, or the Pend of a limit that alone stands in the way, or None when slots are short.
     """
-    if placement.is_resume(session) and (node_id := placement.down_node(ctx, session)) is not None:
-        node = ctx.node_by_id.get(node_id)
-        return decisions.Pend(session.id, _REASON.NODE_UNAVAILABLE, {"node": node.name if node else ""})
     grants = placement.find(ctx, session)
     if grants is None:
         return None
@@ -167,7 +164,7 @@ def _plan_in_shadow(
 def _shortage(ctx: context.Context, session: entities.Session) -> decisions.Pend:
     """Return the Pend for want of slots; a limit that is used up as well goes before it."""
     nodes = views.of_nodes(ctx, session)
-    reason, facts = _REASON.NO_RESOURCES, views.shortage_facts(ctx, session)
+    reason, facts = views.shortage(ctx, session)
     used_up = checks.used_up(ctx, session, placement.amounts(session))
     if used_up is not None:
         reason, facts = used_up[0], facts | dict(used_up[1])
@@ -179,5 +176,6 @@ def _no_set(ctx: context.Context, session: entities.Session, plan: planning.Plan
     candidates = records.candidates_without_set(ctx, session, plan)
     if plan.failure:
         facts = dict(pend.facts) | {"policy": plan.failure}
-        return dataclasses.replace(pend, reason=_REASON.POLICY_FAILED, facts=facts, candidates=candidates)
+        reason = _REASON.POLICY_FAILED if pend.reason in decisions.SHORT_OF_SLOTS else pend.reason
+        return dataclasses.replace(pend, reason=reason, facts=facts, candidates=candidates)
     return dataclasses.replace(pend, candidates=candidates)

@@ -25,6 +25,9 @@ from scheduler.core import (
 )
 
 Facts = dict[str, int | str]
+_REASON = decisions.PendReason
+#: Nodes that a shortage names.
+_NAMED = 3
 
 
 def of_nodes(ctx: context.Context, session: entities.Session) -> Sequence[decisions.NodeView]:
@@ -56,35 +59,80 @@ def _positive(amounts: Mapping[str, int]) -> resources.ResourceVector:
     return resources.ResourceVector({k: a for k, a in amounts.items() if a > 0 and k != rooms.PLACES})
 
 
-def shortage_facts(ctx: context.Context, session: entities.Session) -> Facts:
+def shortage(ctx: context.Context, session: entities.Session) -> tuple[decisions.PendReason, Facts]:
     """
-    Return the numbers of a shortage.
+    Return which shortage keeps a session waiting, and its numbers.
 
     Returns:
-        Per kind asked: ``asked.KIND`` (on each node), ``free.KIND`` (all usable nodes together),
-        ``most.KIND`` (on one node), and for the nearest node its name ``nearest`` and ``short.KIND``;
-        ``nodes`` for a multi-node session. Of a resume: ``resume`` 1, and asked and short on its own node
-        alone.
+        One of ``decisions.SHORT_OF_SLOTS``, and per kind asked: ``asked.KIND`` (on each node), ``free.KIND`` (all
+        usable nodes together), ``most.KIND`` (on one node), and for the nearest node its name ``nearest`` and
+        ``short.KIND``; ``nodes`` for a multi-node session, and ``nodes.free``, those that have its slots free now;
+        ``reserved`` where enough is free but reserved for others: the nodes. Of a resume: ``resume`` 1, and asked
+        and short on its own node alone.
     """
     if placement.is_resume(session):
-        return _resume_facts(ctx, session)
-    key = ("facts", shortages.shape(session))
-    return ctx.while_unchanged(key, lambda: _facts(ctx, session))
+        return _REASON.NO_RESOURCES, _resume_facts(ctx, session)
+    key = ("shortage", shortages.shape(session))
+    return ctx.while_unchanged(key, lambda: _shortage(ctx, session))
 
 
-def _facts(ctx: context.Context, session: entities.Session) -> Facts:
+def _shortage(ctx: context.Context, session: entities.Session) -> tuple[decisions.PendReason, Facts]:
+    usable = shortages.usable_places(ctx, session)
+    facts, is_scattered = _facts(ctx, session, usable)
+    names = _reserved_for_others(ctx, session, usable)
+    if names:
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        return _REASON.BEHIND_OTHERS, facts | {"reserved": ", ".join(names[:_NAMED]) + more}
+    return (_REASON.FRAGMENTED if is_scattered else _REASON.NO_RESOURCES), facts
+
+
+def _reserved_for_others(ctx: context.Context, session: entities.Session, usable: boards.Array) -> list[str]:
+    """Return the nodes where a share would be free if nothing were reserved; none where that is still too little."""
+    places = ctx.while_unchanged(
+        "reserved", lambda: [i for i, n in enumerate(ctx.nodes) if any(ctx.ledger.rooms[n.id].drawn.values())]
+    )
+    if not places:
+        return []
+    is_usable = set(usable.tolist())
+    own = [ctx.ledger.rooms[ctx.nodes[place].id] for place in places if place in is_usable]
+    names = [room.node.name for room in own if _would_hold(room, session) and not _holds(room, session)]
+    fitting = int(ctx.board().fitting(session.request)[usable].sum())
+    return names if fitting + len(names) >= session.node_count else []
+
+
+def _holds(room: rooms.Room, session: entities.Session) -> bool:
+    return room.fits(room.wants(session.request))
+
+
+def _would_hold(room: rooms.Room, session: entities.Session) -> bool:
+    missing = room.lacks(room.wants(session.request))
+    return all(room.drawn.get(kind, 0) >= amount for kind, amount in missing.items())
+
+
+def _facts(ctx: context.Context, session: entities.Session, usable: boards.Array) -> tuple[Facts, bool]:
+    """Return the numbers, and whether enough of every kind is free, but scattered over nodes."""
     facts: Facts = {f"asked.{kind}": amount for kind, amount in session.request}
-    board, usable = ctx.board(), shortages.usable_places(ctx, session)
+    board = ctx.board()
     columns = board.columns(session.request.kinds()) if len(usable) else []
     free = np.maximum(board.free[usable][:, columns], 0).astype(object)
-    for place, kind in enumerate(session.request.kinds()):
+    is_enough = len(usable) > 0
+    for place, (kind, amount) in enumerate(session.request):
         own = free[:, place] if columns else free[:, :0]
-        facts[f"free.{kind}"], facts[f"most.{kind}"] = int(own.sum()), int(own.max(initial=0))
+        total = facts[f"free.{kind}"] = int(own.sum())
+        facts[f"most.{kind}"] = int(own.max(initial=0))
+        is_enough = is_enough and total >= amount * session.node_count
+    covering = int((free >= _asked(session)).all(axis=1).sum()) if is_enough else 0
     if session.node_count > 1:
         facts["nodes"] = session.node_count
+        if is_enough:
+            facts["nodes.free"] = covering
     elif len(usable):
         facts.update(_nearest(ctx, session, usable, free))
-    return facts
+    return facts, is_enough and covering < session.node_count
+
+
+def _asked(session: entities.Session) -> boards.Array:
+    return np.array([amount for _, amount in session.request], dtype=object)
 
 
 def _nearest(
@@ -93,7 +141,7 @@ def _nearest(
     """
     Return the node where least is missing now: first fewest kinds, then least in millionths of the request.
     """
-    asked = np.array([amount for _, amount in session.request], dtype=object)
+    asked = _asked(session)
     short = np.maximum(asked - free, 0)
     kinds, parts = (short > 0).sum(axis=1), (short * 1_000_000 // asked).sum(axis=1)
     row = min(range(len(usable)), key=list(zip(kinds.tolist(), parts.tolist(), strict=True)).__getitem__)

@@ -7,7 +7,7 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
-from scheduler.core import entities
+from scheduler.core import decisions, entities
 
 
 class Outcome(enum.StrEnum):
@@ -48,6 +48,12 @@ class Answer:
             "rule": str(self.rule),
             "reason": self.reason,
         }
+
+
+def headlines(code: str) -> frozenset[str]:
+    """Return the headlines that an expected code stands for: no-resources for every shortage, others for themselves."""
+    is_any = code == decisions.PendReason.NO_RESOURCES
+    return frozenset(decisions.SHORT_OF_SLOTS) if is_any else frozenset({code})
 
 
 class Verdict(enum.StrEnum):

@@ -23,8 +23,8 @@ _R = decisions.PendReason
 #: What a case may say in plain words, and the headline reasons that say the same.
 _PHRASES: tuple[tuple[str, frozenset[str]], ...] = (
     (r"no node in the group offers slot [\w.-]+", frozenset({_R.NEVER_FITS})),
-    (r"[\d.]+ [\w.-]+ cannot be freed on any one node", frozenset({_R.NO_RESOURCES})),
-    (r"suspending frees [\w.-]+ but not [\w.-]+", frozenset({_R.NO_RESOURCES})),
+    (r"[\d.]+ [\w.-]+ cannot be freed on any one node", decisions.SHORT_OF_SLOTS),
+    (r"suspending frees [\w.-]+ but not [\w.-]+", decisions.SHORT_OF_SLOTS),
 )
 
 
@@ -155,11 +155,12 @@ class _Comparison:
         text = wanted.take("reason")
         if text is None:
             return
-        reasons = {text} if text in list(_R) else _said_in_words(str(text))
+        is_code = text in list(_R)
+        reasons = answers.headlines(text) if is_code else _said_in_words(str(text))
         if reasons is None:
             self.sentences.append("reason")
         elif answer.reason not in reasons:
-            self._same(name, "reason", " or ".join(sorted(reasons)), answer.reason)
+            self._same(name, "reason", text if is_code else " or ".join(sorted(reasons)), answer.reason)
 
     def _freed(self, name: str, wanted: fields.Fields, answer: answers.Answer) -> None:
         if not wanted.has("freed"):

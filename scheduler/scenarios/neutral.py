@@ -129,7 +129,7 @@ class Writer:
             "preemptible_queues": [self.names.queues[each] for each in sorted(queue.preemptible_queues)],
             "mode": str(queue.preemption_mode or ""),
             "preempt_policy": queue.preempt_policy or "",
-            "state": str(queue.state),
+            "state": str(queue.state if queue.serves_group else entities.QueueState.STOPPED),
             "max": limits,
             "max_sessions": most,
         }

@@ -12,12 +12,12 @@ from collections.abc import Callable
 
 from scheduler import models
 from scheduler.core import decisions, states
-from scheduler.scenarios import fields, history
+from scheduler.scenarios import answers, fields, history
 
 _STATES = frozenset(state.name for state in states.SessionState)
 _NUMBERS = {"a": 1, "one": 1, "a second": 2, "a third": 3}
 #: Reasons of a session that passed its checks and lacks slots.
-_LACKS = frozenset({decisions.PendReason.NO_RESOURCES, decisions.PendReason.POLICY_FAILED})
+_LACKS = decisions.SHORT_OF_SLOTS | {decisions.PendReason.POLICY_FAILED}
 
 
 def of_session(text: str, name: str, state: str, seen: history.History) -> bool | None:
@@ -60,7 +60,9 @@ def never(text: str, seen: history.History) -> bool | None:
 def waits_since(text: str, name: str, seen: history.History) -> bool | None:
     """Judge what is said of why a session waits, or waited: a reason's code, or that slots were kept for another."""
     if text in list(decisions.PendReason):
-        return text in {look.waits[name].reason for look in seen.looks if name in look.waits}
+        return not answers.headlines(text).isdisjoint(
+            look.waits[name].reason for look in seen.looks if name in look.waits
+        )
     match = re.fullmatch(r"slots on (\S+) are kept for (\S+)", text)
     return _were_kept(seen, name, node=match[1], holder=match[2]) if match else None
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler import clock, models
-from scheduler.core import decisions, entities, preview, resources
+from scheduler.core import decisions, entities, explain, preview, resources
 from scheduler.core import snapshot as core_snapshot
 from scheduler.plugins import asking
 from scheduler.selectors import session_rows
@@ -22,15 +22,6 @@ from scheduler.selectors import snapshot as snapshots
 from scheduler.services import actors, submission
 
 _ID = 1 << 62  # no row has it: the hypothetical session comes last among equals
-_NEVER = frozenset(
-    {
-        decisions.PendReason.NEVER_FITS,
-        decisions.PendReason.NO_MATCHING_NODE,
-        decisions.PendReason.EXCEEDS_OWNER_LIMIT,
-        decisions.PendReason.EXCEEDS_QUEUE_LIMIT,
-        decisions.PendReason.DEPENDENCY_IMPOSSIBLE,
-    }
-)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -150,7 +141,8 @@ def _answer(found: list[decisions.Decision], names: Mapping[int, str]) -> Answer
     pend = next((one for one in found if isinstance(one, decisions.Pend)), None)
     if pend is None:
         pend = decisions.Pend(_ID, decisions.PendReason.NOT_EVALUATED, {})
-    outcome = "never" if pend.reason in _NEVER else "waits"
+    failed = {str(pend.reason), *explain.pend_also(pend.facts)}
+    outcome = "never" if failed & decisions.NEVER_STARTS else "waits"
     return Answer(outcome, (), 0, "", core_snapshot.to_plain(pend))
 
 

@@ -8,7 +8,7 @@ import datetime
 from django.db.models import Count, Min, Q
 
 from scheduler import clock, models
-from scheduler.core import decisions, states
+from scheduler.core import states
 from scheduler.core.preemption import shipped
 from scheduler.plugins import catalog
 from scheduler.selectors import permissions
@@ -99,7 +99,7 @@ def _policy_errors(queues: list[models.Queue], groups: set[int]) -> dict[str, st
     if set(named) <= set(told):
         return told
     failed = models.PendReason.objects.filter(
-        reason=decisions.PendReason.POLICY_FAILED.value,
+        facts__has_key="policy",
         session__queue__in=queues,
         session__group__in=groups,
         session__state=_PENDING,

@@ -139,7 +139,8 @@ def _queues(
         entities.Queue(
             id=row.pk,
             name=row.slug,
-            state=entities.QueueState(row.state) if row.pk in serving else entities.QueueState.STOPPED,
+            state=entities.QueueState(row.state),
+            serves_group=row.pk in serving,
             preemptible=row.preemptible,
             preemptible_queues=frozenset(targets[row.pk] - {row.pk}),
             preempt_policy=row.preempt_policy or None,

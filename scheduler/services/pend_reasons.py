@@ -54,10 +54,10 @@ def _tell_failed_policies(
     known: dict[int, models.PendReason],
 ) -> None:
     """Tell, once while it stands, how a queue's preemption policy fails."""
-    told = {str(row.facts.get("policy")) for row in known.values() if row.reason == R.POLICY_FAILED}
+    told = {row.facts["policy"] for row in known.values() if "policy" in row.facts}
     for row, session in zip(rows, sessions, strict=True):
-        text = str(row.facts.get("policy"))
-        if row.reason == R.POLICY_FAILED and text not in told:
+        text = row.facts.get("policy", "")
+        if text and text not in told:
             told.add(text)
             queue = session.queue.slug
             work.tell("queue.policy_failed", group_id=session.group_id, queue=queue, policy=text)

@@ -14,9 +14,6 @@ from scheduler.core import decisions, states
 from scheduler.services import actors, submission
 from scheduler.traces import entries, plans
 
-_R = decisions.PendReason
-#: a session that waits for one of these waits for ever, unless a person changes it or the cluster
-NEVER = frozenset({_R.NEVER_FITS, _R.NO_MATCHING_NODE, _R.EXCEEDS_OWNER_LIMIT, _R.EXCEEDS_QUEUE_LIMIT})
 _GOOD = frozenset({states.Result.SUCCESS, states.Result.PREEMPTED})
 
 
@@ -80,7 +77,10 @@ def standing(session_ids: Collection[int]) -> Standing:
     for row in rows.annotate(count=Count("pk")).order_by():
         if row["state"] == states.SessionState.TERMINATED:
             results[row["result"]] += row["count"]
-        elif row["state"] == states.SessionState.PENDING and row["pend_reason__reason"] in NEVER:
+        elif (
+            row["state"] == states.SessionState.PENDING
+            and row["pend_reason__reason"] in decisions.NEVER_STARTS
+        ):
             never += row["count"]
         else:
             alive += row["count"]

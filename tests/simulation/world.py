@@ -18,7 +18,7 @@ S = states.SessionState
 SECOND = jobs.SECOND
 LACKS_SLOTS = frozenset(
     {
-        decisions.PendReason.NO_RESOURCES,
+        *decisions.SHORT_OF_SLOTS,
         decisions.PendReason.HOLDS_CLAIM,
         decisions.PendReason.ROOM_CLAIMED,
         decisions.PendReason.AWAITING_VICTIMS,

@@ -25,7 +25,7 @@ MOST_MOMENTS = 8
 _TOO_LARGE = frozenset({_R.NEVER_FITS, _R.EXCEEDS_OWNER_LIMIT, _R.EXCEEDS_QUEUE_LIMIT})
 #: Headlines about which there is something to ask.
 ASKED = _TOO_LARGE | {
-    _R.NO_RESOURCES,
+    *decisions.SHORT_OF_SLOTS,
     _R.HOLDS_CLAIM,
     _R.ROOM_CLAIMED,
     _R.OWNER_LIMIT,

@@ -43,6 +43,11 @@ FACTS = {
     R.HOLDS_CLAIM: {
         "asked__cpu": 2000, "free__cpu": 0, "most__cpu": 0, "nearest": "n1", "short__cpu": 2000, "kept": "n1"
     },
+    R.FRAGMENTED: {
+        "asked__cpu": 2000, "free__cpu": 2500, "most__cpu": 1500, "nearest": "n1", "short__cpu": 500
+    },
+    R.BEHIND_OTHERS: {"reserved": "n1, n2"},
+    R.UNKNOWN_QUEUE: {"queue": "night"},
     R.ROOM_CLAIMED: {"kept": "n1"},
     R.POLICY_FAILED: {"policy": "the queue names a policy that does not exist"},
 }  # fmt: skip

@@ -78,7 +78,7 @@ def test_others_get_neither_what_is_drawn_nor_what_is_promised():
 
     found = _decide(_kept(slots(cpu=2)), _victim(), thief)
 
-    assert factories.by_session(found)[10].reason is R.NO_RESOURCES
+    assert factories.by_session(found)[10].reason is R.BEHIND_OTHERS
 
 
 def test_a_node_that_is_not_ready_is_not_used():

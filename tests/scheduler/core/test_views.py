@@ -8,7 +8,7 @@ from tests.factories import slots
 
 
 def _facts(waiting, *others, **more):
-    return views.shortage_facts(context.Context(factories.a_snapshot([waiting, *others], **more)), waiting)
+    return views.shortage(context.Context(factories.a_snapshot([waiting, *others], **more)), waiting)[1]
 
 
 def test_a_node_shows_free_releasing_and_short():

@@ -188,3 +188,12 @@ def test_judging_needs_no_order_of_victims():
     (case,) = reading.cases(located.parse(PICTURE.replace("cpu: 2}", "cpu: 2}") + "expect: {victims: [a]}\n"))
 
     assert judging.judge(case, select.run(case)).verdict is answers.Verdict.PASSED
+
+
+@pytest.mark.parametrize("code", ["no-resources", "fragmented"])
+def test_a_shortage_is_expected_by_its_own_code_or_by_that_of_every_shortage(code):
+    text = PICTURE.replace("n1: {cpu: 4}", "n1: {cpu: 3}").replace("n2: {cpu: 4}", "n2: {cpu: 3}")
+
+    got = result(f"{text.replace('job_priority: 9', 'job_priority: 1')}expect: {{reason: {code}}}\n")
+
+    assert (got.verdict, got.pending["p"].reason) == (answers.Verdict.PASSED, "fragmented")

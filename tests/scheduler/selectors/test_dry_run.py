@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import pytest
 
-from scheduler import errors, models
+from scheduler import clock, errors, models
 from scheduler.selectors import dry_run
 from scheduler.services import submission
 from tests import model_factories, worlds
@@ -128,3 +129,13 @@ def test_nothing_is_written(world: worlds.World) -> None:
 
     assert first.answer == second.answer
     assert models.Session.objects.filter(name="n").count() == 0
+
+
+def test_what_can_never_start_is_told_behind_a_gate_too(world: worlds.World) -> None:
+    """A begin time passes, the size of the nodes does not."""
+    tomorrow = clock.now() + datetime.timedelta(days=1)
+
+    found = ask(world, slots={"cuda.device": "8"}, begin_at=tomorrow)
+
+    assert found.answer.pend is not None
+    assert (found.answer.outcome, found.answer.pend["reason"]) == ("never", "begin-time")

@@ -68,10 +68,10 @@ def test_a_running_session_holds_and_a_suspended_one_remembers(world):
 def test_a_queue_that_does_not_serve_the_group_any_more_starts_nothing(world):
     world.group.queues.remove(world.queues["normal"])
 
-    states = {queue.name: queue.state.value for queue in _load(world).snapshot.queues}
+    serving = {queue.name: queue.serves_group for queue in _load(world).snapshot.queues}
 
-    assert states["normal"] == "stopped"
-    assert states["urgent"] == "open"
+    assert serving["normal"] is False
+    assert serving["urgent"] is True
 
 
 def test_a_queue_lists_whom_it_preempts_and_never_itself(world):

@@ -64,3 +64,26 @@ def test_a_start_forgets_the_reason(make_cluster):
     cluster.round()
 
     assert not models.PendReason.objects.filter(session=session).exists()
+
+
+def test_a_queue_that_leaves_the_group_is_the_reason_of_those_that_wait_in_it(make_cluster):
+    cluster = make_cluster()
+    session = cluster.submit(cluster.alice, cpu="4")
+    cluster.group.queues.remove(session.queue)
+
+    cluster.round()
+
+    assert (session.pend_reason.reason, session.pend_reason.facts) == (
+        "unknown-queue",
+        {"queue": session.queue.slug},
+    )
+
+
+def test_what_else_stands_in_the_way_is_written_beside_the_headline(make_cluster):
+    cluster = make_cluster()
+    session = cluster.submit(cluster.alice, cpu="4")
+    models.Session.objects.filter(pk=session.pk).update(is_held=True, slots={"cpu": 99_000})
+
+    cluster.round()
+
+    assert (session.pend_reason.reason, session.pend_reason.facts) == ("held", {"also": "never-fits"})

@@ -20,6 +20,17 @@ PAGES: Mapping[str, Page] = {
         "Cancel it and submit it to a queue that serves the group, or to another group.",
         "Add the group to the queue again, or tell the owners which queue took over.",
     ),
+    "no-matching-node": Page(
+        "It requires labels that no node of this group has, whatever its state.",
+        "Check the labels for a slip, ask for other values, or choose a group whose nodes have them.",
+        "Give a node the labels, or move nodes that have them into the group.",
+    ),
+    "node-unavailable": Page(
+        "It is suspended on a node that is down or silent. Its processes are there, so it can go on "
+        "nowhere else.",
+        "Wait for the node, or requeue it: it then starts anew on any node and loses what it had not saved.",
+        "Bring the node back: the session goes on by itself then.",
+    ),
     "group-stopped": Page(
         "Starting is stopped for the whole group, for an emergency or for maintenance. What runs goes on.",
         "Nothing. Sessions start in their order when the group starts again. Another group may be open.",
@@ -45,11 +56,6 @@ PAGES: Mapping[str, Page] = {
         "cancelled.",
         "Repair what failed and submit both again, or submit this one without the dependency.",
         "Nothing: the end of the first session decided it.",
-    ),
-    "no-matching-node": Page(
-        "It requires labels that no node of this group has, whatever its state.",
-        "Check the labels for a slip, ask for other values, or choose a group whose nodes have them.",
-        "Give a node the labels, or move nodes that have them into the group.",
     ),
     "never-fits": Page(
         "No node of the group, not even an empty one, draining or down ones counted, is large enough; or "
@@ -92,12 +98,6 @@ PAGES: Mapping[str, Page] = {
         "Nothing. It starts when they have ended.",
         "If an end takes longer than its deadline, look at that node.",
     ),
-    "node-unavailable": Page(
-        "It is suspended on a node that is down or silent. Its processes are there, so it can go on "
-        "nowhere else.",
-        "Wait for the node, or requeue it: it then starts anew on any node and loses what it had not saved.",
-        "Bring the node back: the session goes on by itself then.",
-    ),
     "holds-claim": Page(
         "It is the first that lacks slots and has waited longer than the group allows, so that smaller "
         "sessions behind it leave the room on its nodes alone until it starts.",
@@ -111,13 +111,28 @@ PAGES: Mapping[str, Page] = {
         "How long a session waits before room is kept for it is starvation_after on the policy tab.",
     ),
     "no-resources": Page(
-        "No node has enough free for it now. Where enough is free in total but scattered over nodes, its "
-        "page says so. Preemption is off, or there is no set of sessions that it may stop and that would "
-        "make room.",
+        "No node has enough free for it now, and neither have all nodes together. Preemption is off, or there "
+        "is no set of sessions that it may stop and that would make room.",
         "Its page lists changes that were tried: a smaller request, another priority, the time at which a "
         "protected session may be stopped. Nobody ahead of it blocks it: it starts as soon as one node "
         "has room.",
         "Look at the capacity of the group, at draining nodes, and at whether preemption is on.",
+    ),
+    "fragmented": Page(
+        "As much as it asks for is free in the group, but scattered: no single node has all of it, or too few "
+        "nodes have it for a session on several. Preemption is off, or nobody may be stopped for it.",
+        "Its page names the nearest node and what is short there, and the largest request that would start now. "
+        "Less on each node, or more nodes with less on each, may start at once.",
+        "The placement concentrated keeps whole nodes free for large sessions. Draining a node gathers what is "
+        "free there as its sessions end.",
+    ),
+    "behind-others": Page(
+        "Enough is free for it, but reserved for sessions whose turn came before: sessions were told to stop for "
+        "them, or are ending, and what is free already on that node is kept until the rest is there.",
+        "Nothing. It starts when those have started and left enough, or as soon as there is room elsewhere. "
+        "A higher priority puts it ahead of those that have no room yet.",
+        "A reservation ends by itself at its deadline. If it stands for longer than the grace, look at that "
+        "node: a process there does not die.",
     ),
     "policy-failed": Page(
         "The preemption policy that its queue names is missing, failed, or gave an answer that was "

@@ -19,17 +19,20 @@ _MOST_CANDIDATES = 12
 #: What a round looks at, in its order, and the reasons with which each step fails.
 CHECKS: tuple[tuple[str, frozenset[R]], ...] = (
     ("Released, not held", frozenset({R.HELD})),
-    ("Group and queue start sessions", frozenset({R.UNKNOWN_QUEUE, R.GROUP_STOPPED, R.QUEUE_STOPPED})),
-    ("Begin time reached", frozenset({R.BEGIN_TIME})),
-    ("Sessions that it depends on", frozenset({R.DEPENDENCY, R.DEPENDENCY_IMPOSSIBLE})),
+    ("Its queue serves the group", frozenset({R.UNKNOWN_QUEUE})),
     ("A node with its labels", frozenset({R.NO_MATCHING_NODE, R.NODE_UNAVAILABLE})),
+    ("Group and queue start sessions", frozenset({R.GROUP_STOPPED, R.QUEUE_STOPPED})),
+    ("Sessions that it depends on", frozenset({R.DEPENDENCY_IMPOSSIBLE, R.DEPENDENCY})),
+    ("Begin time reached", frozenset({R.BEGIN_TIME})),
     ("A node large enough", frozenset({R.NEVER_FITS})),
     ("Within the limits of owner and queue", frozenset({R.EXCEEDS_OWNER_LIMIT, R.EXCEEDS_QUEUE_LIMIT})),
     ("Limits not used up", frozenset({R.OWNER_LIMIT, R.QUEUE_LIMIT})),
-    ("Enough free on one node", frozenset({R.NO_RESOURCES, R.HOLDS_CLAIM, R.POLICY_FAILED})),
-    ("Not kept for a session ahead of it", frozenset({R.ROOM_CLAIMED})),
+    ("Enough free on one node", frozenset({R.NO_RESOURCES, R.FRAGMENTED, R.HOLDS_CLAIM, R.POLICY_FAILED})),
+    ("Not kept for others before it", frozenset({R.ROOM_CLAIMED, R.BEHIND_OTHERS})),
     ("Room is free now", frozenset({R.AWAITING_VICTIMS, R.AWAITING_RELEASE})),
 )
+#: Place of the last check that a round makes of every session, whatever the others say.
+_FIRST_STEPS = next(i for i, (_, reasons) in enumerate(CHECKS) if R.EXCEEDS_QUEUE_LIMIT in reasons)
 _WAITING = frozenset({R.BEGIN_TIME, R.DEPENDENCY, R.AWAITING_VICTIMS, R.AWAITING_RELEASE})
 
 
@@ -52,7 +55,7 @@ def load(seen: session_seen.Seen) -> dict[str, Any]:
         "is_tried": row.reason in waiting.ASKED,
         "estimate": None,
         "short": _short(seen, row, names),
-        "checks": _checks(row.reason),
+        "checks": _checks(row),
         "order": _order(seen),
         "preemption": _preemption(seen, row, names),
     }
@@ -80,7 +83,7 @@ def _short(
 ) -> dict[str, Any] | None:
     views = [view for view in row.nodes if view["note"] in ("", "no-set", "backoff")]
     if not views or row.reason not in (
-        R.NO_RESOURCES,
+        *decisions.SHORT_OF_SLOTS,
         R.HOLDS_CLAIM,
         R.ROOM_CLAIMED,
         R.AWAITING_VICTIMS,
@@ -159,20 +162,29 @@ def _helps(view: Mapping[str, Any], kinds: Mapping[str, slot_kinds.Kind]) -> str
     return "one more place for a session" if view["sessions_short"] else "an end of a session there"
 
 
-def _checks(reason: str) -> list[dict[str, Any]]:
-    failed = next((i for i, (_, reasons) in enumerate(CHECKS) if reason in reasons), None)
-    if failed is None:
+def _checks(row: models.PendReason) -> list[dict[str, Any]]:
+    """Return every step: passed, failed by the headline or by a further reason, or not reached."""
+    last = next((i for i, (_, reasons) in enumerate(CHECKS) if row.reason in reasons), None)
+    if last is None:
         return []
-    result = "wait" if reason in _WAITING else "no"
-    title = explain.pend_title(reason)
-    return [_check(i, failed, (label, result, title)) for i, (label, _) in enumerate(CHECKS)]
+    failed = [R(row.reason), *(R(code) for code in explain.pend_also(row.facts))]
+    reached = max(last, _FIRST_STEPS)
+    return [
+        _check(label, [one for one in failed if one in reasons], is_reached=i <= reached)
+        for i, (label, reasons) in enumerate(CHECKS)
+    ]
 
 
-def _check(index: int, failed: int, shown: tuple[str, str, str]) -> dict[str, Any]:
-    label, result, title = shown
-    if index == failed:
-        return {"result": result, "label": label, "fact": title, "end": ""}
-    return {"result": "yes" if index < failed else "idle", "label": label, "fact": "", "end": ""}
+def _check(label: str, failed: list[R], *, is_reached: bool) -> dict[str, Any]:
+    fact = ", ".join(explain.pend_title(reason) for reason in failed)
+    if failed:
+        return {
+            "result": "wait" if _WAITING.issuperset(failed) else "no",
+            "label": label,
+            "fact": fact,
+            "end": "",
+        }
+    return {"result": "yes" if is_reached else "idle", "label": label, "fact": "", "end": ""}
 
 
 def _order(seen: session_seen.Seen) -> dict[str, Any]:
@@ -213,7 +225,7 @@ def _preemption(
 ) -> dict[str, Any] | None:
     policy = seen.session.group.policy
     state = policy.preemption_state if policy else "off"
-    if row.reason not in (R.NO_RESOURCES, R.POLICY_FAILED):
+    if row.reason not in decisions.SHORT_OF_SLOTS | {R.POLICY_FAILED}:
         return None
     if state != "on":
         text = f"Preemption is **{state}** in {seen.session.group.slug}: nobody is stopped for a waiting session."

@@ -284,6 +284,24 @@ def test_every_reason_of_a_wait_has_its_page(world: worlds.World, reason: core_d
         assert [check["result"] for check in found["checks"] if check["fact"]] in (["no"], ["wait"])
 
 
+def test_a_wait_shows_every_check_that_failed(world: worlds.World) -> None:
+    """The headline's and the further ones; those after the limits were not reached."""
+    facts = {"also": "begin-time, never-fits"}
+    models.PendReason.objects.filter(session=world.waiting).update(reason="held", facts=facts)
+
+    checks = why_pending.load(look(world, world.waiting))["checks"]
+
+    assert {check["label"]: check["result"] for check in checks if check["result"] != "yes"} == {
+        "Released, not held": "no",
+        "Begin time reached": "wait",
+        "A node large enough": "no",
+        "Limits not used up": "idle",
+        "Enough free on one node": "idle",
+        "Not kept for others before it": "idle",
+        "Room is free now": "idle",
+    }
+
+
 def test_the_shortage_shows_the_nearest_node(world: worlds.World) -> None:
     """By kind and by node."""
     node = {
