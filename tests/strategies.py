@@ -38,7 +38,7 @@ def without_resumes(view: snapshot.Snapshot) -> snapshot.Snapshot:
 
 
 def random_snapshot(
-    seed: int, *, nodes: int = 3, running: int = 9, pending: int = 4, **rules: Any
+    seed: int, *, nodes: int = 3, running: int = 9, pending: int = 4, largest: int = 8, **rules: Any
 ) -> snapshot.Snapshot:
     """
     Return a consistent snapshot: nobody holds more than there is, usages follow from what is held.
@@ -48,10 +48,11 @@ def random_snapshot(
         nodes: most nodes.
         running: most sessions on nodes.
         pending: most sessions that wait.
+        largest: most slots of a kind on a node.
         rules: fields of the policy that are not random.
     """
     chance = random.Random(seed)
-    own_nodes = [_a_node(chance, node_id) for node_id in range(1, chance.randint(1, nodes) + 1)]
+    own_nodes = [_a_node(chance, node_id, largest) for node_id in range(1, chance.randint(1, nodes) + 1)]
     rooms = {node.id: _Left(node) for node in own_nodes}
     on_nodes = [_on_nodes(chance, session_id, rooms) for session_id in range(1, running + 1)]
     waiting = [_waits(chance, session_id) for session_id in range(100, 100 + chance.randint(1, pending))]
@@ -128,10 +129,10 @@ def _a_vector(chance: random.Random, most: int) -> resources.ResourceVector:
     return resources.ResourceVector(amounts)
 
 
-def _a_node(chance: random.Random, node_id: int) -> entities.Node:
+def _a_node(chance: random.Random, node_id: int, largest: int) -> entities.Node:
     amounts = {
-        "cpu": chance.randint(5, 8),
-        "mem": chance.randint(5, 8),
+        "cpu": chance.randint(5, largest),
+        "mem": chance.randint(5, largest),
         "cuda.device": chance.choice((0, 3, 4)),
     }
     return factories.a_node(

@@ -86,9 +86,7 @@ def test_every_session_on_a_node_gets_exactly_one_verdict(view):
 @given(strategies.alone())
 def test_p11_removing_any_one_victim_leaves_too_little(view):
     for stop in factories.preemptions(factories.decide(view)).values():
-        found = {
-            (node_id, tuple(v.id for v in victims)) for node_id, victims in brute_force.of(view, stop).sets()
-        }
+        found = {(one.node.id, one.ids) for one in brute_force.of(view, stop).sets()}
 
         assert (stop.node_id, tuple(sorted(stop.victim_jobids))) in found
 
@@ -97,7 +95,9 @@ def test_p11_removing_any_one_victim_leaves_too_little(view):
 @given(strategies.alone(scope=entities.PreemptionScope.QUEUE))
 def test_p11_the_queue_axis_takes_the_best_of_all_sets(view):
     for stop in factories.preemptions(factories.decide(view)).values():
-        assert brute_force.of(view, stop).best() == (stop.node_id, tuple(sorted(stop.victim_jobids)))
+        best = brute_force.of(view, stop).best()
+
+        assert (best.node.id, best.ids) == (stop.node_id, tuple(sorted(stop.victim_jobids)))
         assert stop.is_fewest_proved
 
 
@@ -109,7 +109,9 @@ def test_p11_the_queue_axis_takes_the_best_of_all_sets(view):
 )
 def test_p11_the_owner_axis_takes_the_best_of_all_sets_where_its_order_compares_sets(view):
     for stop in factories.preemptions(factories.decide(view)).values():
-        assert brute_force.of(view, stop).best() == (stop.node_id, tuple(sorted(stop.victim_jobids)))
+        best = brute_force.of(view, stop).best()
+
+        assert (best.node.id, best.ids) == (stop.node_id, tuple(sorted(stop.victim_jobids)))
 
 
 @_FAST
@@ -117,9 +119,8 @@ def test_p11_the_owner_axis_takes_the_best_of_all_sets_where_its_order_compares_
 def test_nobody_goes_where_a_session_of_lower_job_priority_would_do(view):
     rank = {session.id: session.job_priority for session in view.sessions}
     for stop in factories.preemptions(factories.decide(view)).values():
-        ceiling = min(
-            max(v.job_priority for v in victims) for _, victims in brute_force.of(view, stop).sets()
-        )
+        sets = brute_force.of(view, stop).sets()
+        ceiling = min(max(v.job_priority for v in one.victims) for one in sets)
 
         assert ceiling == max(rank[victim_id] for victim_id in stop.victim_jobids)
 
@@ -129,7 +130,9 @@ def test_nobody_goes_where_a_session_of_lower_job_priority_would_do(view):
 def test_p11_no_session_waits_for_slots_when_a_set_would_do(view):
     for session_id, pend in factories.by_session(factories.decide(view)).items():
         if _is_short(pend) and _may_trigger(view, session_id):
-            searches = [brute_force.Search(view, session_id, axis) for axis in _AXES[view.policy.scope]]
+            searches = [
+                brute_force.Search(view, session_id, axis) for axis in brute_force.AXES[view.policy.scope]
+            ]
 
             assert [search.sets() for search in searches if search.sets()] == []
 
@@ -142,10 +145,3 @@ def _may_trigger(view: snapshot.Snapshot, session_id: int) -> bool:
     session = next(session for session in view.sessions if session.id == session_id)
     is_pending = session.state is states.SessionState.PENDING
     return is_pending and session.node_count == 1 and not session.is_private
-
-
-_AXES = {
-    entities.PreemptionScope.OWNER: (entities.Axis.OWNER,),
-    entities.PreemptionScope.QUEUE: (entities.Axis.QUEUE,),
-    entities.PreemptionScope.OWNER_THEN_QUEUE: (entities.Axis.OWNER, entities.Axis.QUEUE),
-}

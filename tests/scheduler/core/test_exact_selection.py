@@ -1,0 +1,112 @@
+"""What a round does for one session, against every set of every node by the words of the rules, over random crowds."""
+
+from __future__ import annotations
+
+import collections
+import os
+
+import pytest
+
+from scheduler.core import decisions, entities, invariants, states
+from tests import crowds, factories
+from tests.scheduler.core import brute_force
+
+EXAMPLES = 20_000 if os.environ.get("XCE_NIGHT") else 600
+PARTS = 8
+V, S = decisions.Verdict, states.SessionState
+#: What is said of a session that may be stopped.
+LEGAL = {V.SELECTED, V.NOT_NEEDED, V.FREES_NOTHING_SHORT, V.INSUFFICIENT, V.LIMIT}
+
+
+def _decided(view):
+    found = factories.decide(view)
+    return factories.preemptions(found).get(crowds.MOVER), factories.by_session(found)[crowds.MOVER]
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_p07_p11_every_decision_is_the_best_that_the_rules_allow(part):
+    for seed in range(part, EXAMPLES, PARTS):
+        view = crowds.crowd(seed)
+        wanted, (stop, answer) = brute_force.expected(view, crowds.MOVER), _decided(view)
+
+        assert invariants.check_snapshot(view) == [], seed
+        assert wanted.is_wait == bool(isinstance(answer, decisions.Pend) and answer.wait), seed
+        assert (stop is None) == (wanted.stop is None), seed
+        if stop is not None:
+            _check_choice(seed, view, stop, wanted)
+        elif isinstance(answer, decisions.Pend):
+            _check_what_is_told(seed, view, answer)
+
+
+def _check_choice(seed, view, stop, wanted):
+    search = brute_force.of(view, stop)
+    node, victims = search.nodes[stop.node_id], [search.sessions[i] for i in stop.victim_jobids]
+
+    assert stop.axis is wanted.axis, seed
+    assert (stop.n_victims, _sum(stop.axis, victims)) == (
+        len(wanted.stop.victims),
+        _sum(stop.axis, wanted.stop.victims),
+    ), seed
+    assert (stop.node_id, tuple(sorted(stop.victim_jobids))) == (wanted.stop.node.id, wanted.stop.ids), seed
+    assert stop.is_fewest_proved, seed
+    assert _told_legal(stop) == {session.id for session in search.legal}, seed
+    assert search.suffices(node, tuple(victims)), seed
+    for one in victims:
+        assert not search.suffices(node, tuple(v for v in victims if v is not one)), seed
+
+
+def _sum(axis, victims):
+    return sum(v.job_priority if axis is entities.Axis.OWNER else v.priority for v in victims)
+
+
+def _told_legal(answer):
+    return {candidate.session_id for candidate in answer.candidates if candidate.verdict in LEGAL}
+
+
+def _check_what_is_told(seed, view, answer):
+    """A session that stays waiting is told of the same legal ones; of two axes each session is told the better."""
+    axes = brute_force.AXES[view.policy.scope]
+    if len(axes) == 1 and answer.candidates:
+        search = brute_force.Search(view, crowds.MOVER, axes[0])
+        assert _told_legal(answer) == {session.id for session in search.legal}, seed
+
+
+def test_the_crowds_have_all_that_the_rules_speak_of():
+    seen = collections.Counter()
+    for view, stop in _stops(1_000):
+        search = brute_force.of(view, stop)
+        victims = [search.sessions[i] for i in stop.victim_jobids]
+        order = view.policy.order.value if stop.axis is entities.Axis.OWNER else ""
+        seen.update(
+            {f"{stop.policy_name} {order}", f"{min(3, len(victims))} victims", f"{len(view.nodes)} nodes"}
+        )
+        seen.update(f"stops one that is {victim.state}" for victim in victims)
+        seen.update(f"says {candidate.verdict}" for candidate in stop.candidates)
+        seen["a victim on several nodes"] += any(len(victim.allocations) > 1 for victim in victims)
+        seen["a victim with devices"] += any(a.indices for victim in victims for a in victim.allocations)
+        seen["a session place is short"] += brute_force.PLACE in search.shorts[stop.node_id]
+        seen["a limit is short"] += any(lacks for _, lacks in search.limits)
+        seen["labels are asked"] += bool(search.session.labels)
+        seen["others being stopped count"] += bool(stop.releasing_ids)
+        seen["a reservation of another"] += bool(view.reservations)
+        seen["six candidates or more on a node"] += any(len(search.candidates(n)) > 5 for n in view.nodes)
+
+    orders = [f"owner_job_priority {order.value}" for order in entities.PreemptionOrder]
+    assert min(seen[one] for one in ("lowest_priority_first ", *orders)) >= 20
+    assert min(seen[f"{count} victims"] for count in (1, 2, 3)) >= 20
+    assert min(seen[f"{count} nodes"] for count in (1, 2, 3, 4)) >= 20
+    assert min(seen[f"stops one that is {one}"] for one in (S.RUNNING, S.SCHEDULED, S.SUSPENDED)) >= 3
+    said = {verdict.value for verdict in V} - {V.INSUFFICIENT, V.LIMIT}
+    assert {verdict for verdict in said if not seen[f"says {verdict}"]} == set()
+    assert [
+        name for name in seen if name.startswith(("a ", "labels", "others", "six")) and seen[name] < 3
+    ] == []
+
+
+def _stops(examples):
+    for seed in range(examples):
+        view = crowds.crowd(seed)
+        stop, _ = _decided(view)
+        if stop is not None:
+            yield view, stop
