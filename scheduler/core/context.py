@@ -60,6 +60,7 @@ class Context:
         self._answers_version = -1
         self.without_room: set[object] = set()  #: shapes that fit nowhere, with the ledger's growth then
         self.recorded = 0  #: verdicts written into pends
+        self.records_all = False  #: whether there may be any number of these
         self.search_steps = 0  #: spent on victim sets
         self.starts = 0  #: dispatches of this round, for round_robin
 

@@ -23,9 +23,9 @@ def would_preempt(
 
 
 def collect(
-    view: snapshot.Snapshot, *, policies: policy.Policies = shipped.FOR_QUEUES
+    view: snapshot.Snapshot, *, policies: policy.Policies = shipped.FOR_QUEUES, records_all: bool = False
 ) -> list[decisions.Decision]:
-    """Return the decisions of one round, in order."""
+    """Return the decisions of one round, in order; ``records_all`` as of ``rounds.run_round``."""
     found: list[decisions.Decision] = []
-    rounds.run_round(view, found.append, policies=policies)
+    rounds.run_round(view, found.append, policies=policies, records_all=records_all)
     return found

@@ -81,7 +81,7 @@ def _candidates_with_set(
 
 def has_space(ctx: context.Context) -> bool:
     """Say whether the pends of this round may carry the verdicts of all sessions once more."""
-    return ctx.recorded + len(ctx.running) <= MOST_RECORDED
+    return ctx.records_all or ctx.recorded + len(ctx.running) <= MOST_RECORDED
 
 
 def candidates_without_set(

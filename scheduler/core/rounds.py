@@ -32,7 +32,11 @@ _REASON = decisions.PendReason
 
 
 def run_round(
-    view: snapshot.Snapshot, decide: decisions.Decide, *, policies: policy.Policies = shipped.FOR_QUEUES
+    view: snapshot.Snapshot,
+    decide: decisions.Decide,
+    *,
+    policies: policy.Policies = shipped.FOR_QUEUES,
+    records_all: bool = False,
 ) -> None:
     """
     Decide for every waiting session of one group.
@@ -42,11 +46,14 @@ def run_round(
         decide: called with one Dispatch or one Pend per waiting session; a Preempt comes directly before the
             Pend(AWAITING_VICTIMS) of its preemptor, a shadow Preempt after all ordinary decisions.
         policies: the preemption policies that queues may name.
+        records_all: whether every Pend carries its candidates, however many there are in all; for a caller that reads
+            those of a few.
 
     Cost: O(waiting x nodes) and, per preemptor, one search bounded by ``planning.STEPS``.
     Source: DESIGN 4.
     """
     ctx = context.Context(view)
+    ctx.records_all = records_all
     shadow: list[_Look] = []
     passed = 0
     for session in ordering.waiting(view):

@@ -13,8 +13,10 @@ import enum
 import logging
 import time
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from scheduler import models
+from scheduler.core import snapshot as core_snapshot
 from scheduler.core import stored
 from scheduler.core.counterfactuals import answers, reruns, victims, waiting
 from scheduler.selectors import explanations, permissions, slot_kinds, stored_rounds
@@ -60,6 +62,22 @@ def for_waiting(viewer: models.User, session: models.Session) -> Told:
     Internal: the caller has asked for the sight of the session. At most 24 queries.
     """
     return _guarded(lambda: _for_waiting(viewer, session))
+
+
+def weighed(session: models.Session) -> tuple[bool, list[dict[str, Any]]] | None:
+    """
+    Return whether a round on the present state has room for a pending session, and the candidates as stored views.
+
+    For a session whose verdicts no round kept, since there were too many of others. None where it failed. Internal:
+    the caller leaves out whom the viewer may not see. At most 22 queries.
+    """
+    try:
+        view = snapshots.load_snapshot(session.group).snapshot
+        fate = _rounds().of_waiting(view, session.pk)
+        return fate.has_room, core_snapshot.to_plain(fate.candidates)
+    except Exception:  # noqa: BLE001 - whatever is wrong with an explanation: the page stands
+        _log.exception("candidates could not be weighed again")
+        return None
 
 
 def _guarded(ask: Callable[[], Told]) -> Told:

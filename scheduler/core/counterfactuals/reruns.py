@@ -49,7 +49,7 @@ class Rounds:
         if self.left < 1 or not self._may_go_on():
             raise BudgetEnded
         self.left -= 1
-        return preview.collect(view, policies=self._policies)
+        return preview.collect(view, policies=self._policies, records_all=True)
 
     def of_waiting(self, view: snapshot.Snapshot, session_id: int) -> Fate:
         """Return what a round does for one waiting session."""

@@ -12,10 +12,9 @@ from scheduler.core import decisions, explain
 from scheduler.core.counterfactuals import waiting
 from scheduler.selectors import capacity, explanations, permissions, slot_kinds, verdicts
 from xceweb.common import reasons, wording
-from xceweb.dashboard.contexts import candidates, session_seen, words
+from xceweb.dashboard.contexts import session_seen, weighed, words
 
 R = decisions.PendReason
-_MOST_CANDIDATES = 12
 #: What a round looks at, in its order, and the reasons with which each step fails.
 CHECKS: tuple[tuple[str, frozenset[R]], ...] = (
     ("Released, not held", frozenset({R.HELD})),
@@ -57,7 +56,7 @@ def load(seen: session_seen.Seen) -> dict[str, Any]:
         "short": _short(seen, row, names),
         "checks": _checks(row),
         "order": _order(seen),
-        "preemption": _preemption(seen, row, names),
+        "preemption": weighed.load(seen, row, names),
     }
 
 
@@ -218,43 +217,3 @@ def _ahead(other: explanations.Other, position: int, seen: session_seen.Seen) ->
         "slots": slot_kinds.amounts(row.slots, seen.kinds),
         "waits_for": verdicts.line(row) if other.is_named else "",
     }
-
-
-def _preemption(
-    seen: session_seen.Seen, row: models.PendReason, names: Mapping[int, str]
-) -> dict[str, Any] | None:
-    policy = seen.session.group.policy
-    state = policy.preemption_state if policy else "off"
-    if row.reason not in decisions.SHORT_OF_SLOTS | {R.POLICY_FAILED}:
-        return None
-    if state != "on":
-        text = f"Preemption is **{state}** in {seen.session.group.slug}: nobody is stopped for a waiting session."
-        return {"sentence": text, "candidates": []}
-    others = explanations.others(seen.viewer, candidates.ids(row.candidates))
-    views = candidates.visible(row.candidates, others)
-    if not views:
-        text = "No running session was a candidate, as far as you may see."
-        return {"sentence": text, "candidates": []}
-    return {"sentence": _counted(views), "candidates": _candidates(seen, views, (others, names))}
-
-
-def _counted(views: list[Mapping[str, Any]]) -> str:
-    counts = explain.verdict_counts(views)
-    parts = [f"{verdict.replace('-', ' ')} (**{number}**)" for verdict, number in counts.items()]
-    were = "was" if len(views) == 1 else "were"
-    return f"No: {words.count(len(views), 'session')} {were} weighed: {', '.join(parts)}."
-
-
-def _candidates(
-    seen: session_seen.Seen,
-    views: list[Mapping[str, Any]],
-    known: tuple[candidates.Others, Mapping[int, str]],
-) -> list[dict[str, Any]]:
-    others, names = known
-    found = []
-    for view in views[:_MOST_CANDIDATES]:
-        other = others.get(view["session_id"])
-        is_own = other is not None and other.session.owner_id == seen.session.owner_id
-        line = candidates.row(view, others, axis="owner" if is_own else "queue", kinds=seen.kinds)
-        found.append({**line, "node": ", ".join(words.names_of(view["node_ids"], names))})
-    return found

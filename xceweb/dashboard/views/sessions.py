@@ -14,7 +14,7 @@ from scheduler.selectors import permissions
 from scheduler.services import actors, control
 from xceweb.common import pages
 from xceweb.dashboard import forms
-from xceweb.dashboard.contexts import counterfactuals, session_page, session_seen
+from xceweb.dashboard.contexts import counterfactuals, session_page, session_seen, weighed
 from xceweb.dashboard.contexts import session_list as list_context
 
 TABS = (*session_page.TABS, *session_page.EXPLANATIONS)
@@ -37,12 +37,16 @@ def session_detail(request: http.HttpRequest, public_id: uuid.UUID, tab: str = "
     """Show one session: why it is as it is, or another tab."""
     if tab and tab not in TABS:
         raise http.Http404("no such tab")
-    part = pages.part_of(request, ("live", "output", "counterfactuals"))
+    part = pages.part_of(request, ("live", "output", "counterfactuals", "weighed"))
     session = permissions.require_session(request.user, public_id)
     seen = session_seen.look(request.user, session)
     if part == "counterfactuals":
         context = counterfactuals.load(seen, session_page.shown(seen, tab))
         return shortcuts.render(request, "dashboard/_counterfactuals.html", context)
+    if part == "weighed":
+        if session_page.shown(seen, tab) != "pending":
+            raise http.Http404("nothing to weigh")
+        return shortcuts.render(request, "dashboard/_weighed.html", {"weighed": weighed.again(seen)})
     context = session_page.load(seen, tab)
     if part == "live":
         return shortcuts.render(request, "dashboard/_session_refresh.html", context)

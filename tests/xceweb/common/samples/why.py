@@ -192,6 +192,7 @@ def _why_pending() -> dict[str, Any]:
             "sentence": "**Yes, in 9 min.** Preemption is on in a100, and research may preempt from "
             "scavenge.",
             "candidates": _candidates(),
+            "is_open": False,
         },
     }
 
