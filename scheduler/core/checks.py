@@ -94,11 +94,11 @@ def _never_fits(ctx: context.Context, session: entities.Session) -> Facts | None
 
 
 def _too_large(ctx: context.Context, session: entities.Session) -> Facts | None:
-    is_large = ctx.board().holding(session.request)
-    matching = (
-        [node for node in ctx.nodes if placement.has_labels(session, node)] if session.labels else ctx.nodes
-    )
-    large = sum(bool(is_large[ctx.board().place_of[node.id]]) for node in matching)
+    is_large, matching = ctx.board().holding(session.request), list(ctx.nodes)
+    if session.labels:
+        is_large = is_large & [placement.has_labels(session, node) for node in ctx.nodes]
+        matching = [node for node in ctx.nodes if placement.has_labels(session, node)]
+    large = int(is_large.sum())
     if large >= session.node_count:
         return None
     facts: dict[str, int | str] = {"nodes": session.node_count, "nodes.large": large}

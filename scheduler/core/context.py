@@ -88,10 +88,12 @@ class Context:
         return self.while_unchanged("board", self._board)
 
     def _board(self) -> boards.Board:
-        own = [self.ledger.rooms[node.id] for node in self.nodes]
-        board = self.all_round(("board", self.lifted), lambda: boards.Board(self.nodes, own))
+        board = self.all_round(("board", self.lifted), self._new_board)
         board.follow()
         return board
+
+    def _new_board(self) -> boards.Board:
+        return boards.Board(self.nodes, [self.ledger.rooms[node.id] for node in self.nodes])
 
     def stop_plan(self, session: entities.Session) -> release.StopPlan:
         """Return how ``session`` would be stopped; computed once per round."""

@@ -62,7 +62,7 @@ def judge(
     codes = roster.codes(question)
     is_legal = (codes == rosters.LEGAL) & ~roster.among(ctx.claimed)
     if not is_legal.any():
-        return Judged(question, codes, tables.of(()))
+        return Judged(question, codes, tables.EMPTY)
     return Judged(question, codes, _Built(question, roster, is_legal, only).table())
 
 
@@ -76,18 +76,17 @@ class _Built:
         self.question, self.roster, self.ctx, self.is_legal = question, roster, ctx, is_legal
         board = ctx.board()
         opened, short = shortages.open_places(ctx, preemptor), shortages.short(ctx, preemptor)
-        self.need = np.zeros(board.free.shape, dtype=board.free.dtype)
-        is_short: tables.Array = np.asarray(short.any(axis=1))
         if only is not None:
-            is_short &= opened == board.place_of.get(only, -1)
-        self.need[opened[is_short]] = short[is_short]
-        columns = np.flatnonzero(self.need.any(axis=0))
-        self.need = self.need[:, columns]
-        lacks: tables.Array = np.asarray(self.need.any(axis=1))
+            is_asked = opened == board.place_of.get(only, -1)
+            opened, short = opened[is_asked], short[is_asked]
+        columns = np.flatnonzero(short.any(axis=0))
+        need: tables.Array = np.zeros((len(columns), len(ctx.nodes)), dtype=board.free.dtype)
+        need[:, opened] = short.T[columns]
+        lacks: tables.Array = np.asarray((need > 0).any(axis=0))
         rows = np.flatnonzero(is_legal[roster.session] & lacks[roster.node])
-        gives = np.minimum(roster.frees[rows][:, columns], self.need[roster.node[rows]])
-        helps: tables.Array = np.asarray(gives.any(axis=1))
-        self.rows, self.gives = rows[helps], gives[helps]
+        gives = np.minimum(roster.frees[columns][:, rows], need[:, roster.node[rows]])
+        helps = np.flatnonzero((gives > 0).any(axis=0))
+        self.rows, self.gives, self.need = rows[helps], gives[:, helps].T, need.T
         self._add_limits()
 
     def _add_limits(self) -> None:

@@ -56,7 +56,8 @@ class Roster:
         held.sort(key=lambda one: one[0])
         self.node = np.array([node for node, _, _ in held], dtype=np.int64)
         self.session = np.array([place for _, place, _ in held], dtype=np.int64)
-        self.frees = np.array([row for _, _, row in held], dtype=board.free.dtype).reshape(len(held), width)
+        rows = np.array([row for _, _, row in held], dtype=board.free.dtype).reshape(len(held), width)
+        self.frees = np.ascontiguousarray(rows.T)  #: (kinds of the board, held)
         self.is_shared = np.array([len(s.allocations) > 1 for s in self.ctx.running], dtype=bool)
 
     def codes(self, question: eligibility.Question) -> Array:

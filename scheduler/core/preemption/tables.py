@@ -176,3 +176,7 @@ def integers(values: Iterable[int]) -> Array:
 def _padded(rows: Sequence[Sequence[int]], width: int) -> Array:
     flat = integers(itertools.chain.from_iterable((*row, *[0] * (width - len(row))) for row in rows))
     return flat.reshape(len(rows), width)
+
+
+#: Without nodes.
+EMPTY = of(())
