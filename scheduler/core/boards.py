@@ -63,6 +63,10 @@ class Board:
                 versions[place] = room.version
                 self._read(place, room)
 
+    def versions(self) -> Array:
+        """Return what names the content of each row: (nodes,)."""
+        return np.array(self._versions, dtype=np.int64)
+
     def _read(self, place: int, room: rooms.Room) -> None:
         free = [room.free.get(kind, 0) for kind in self.kinds]
         have = list(free)

@@ -25,6 +25,8 @@ from scheduler.core import (
 )
 
 Facts = dict[str, int | str]
+#: In how many parts of a request a shortage is compared.
+_PARTS = 1_000_000
 _REASON = decisions.PendReason
 #: Nodes that a shortage names.
 _NAMED = 3
@@ -89,7 +91,7 @@ def _shortage(ctx: context.Context, session: entities.Session) -> tuple[decision
 def _reserved_for_others(ctx: context.Context, session: entities.Session, usable: boards.Array) -> list[str]:
     """Return the nodes where a share would be free if nothing were reserved; none where that is still too little."""
     places = ctx.while_unchanged(
-        "reserved", lambda: [i for i, n in enumerate(ctx.nodes) if any(ctx.ledger.rooms[n.id].drawn.values())]
+        "reserved", lambda: [i for i, room in enumerate(ctx.board().rooms) if any(room.drawn.values())]
     )
     if not places:
         return []
@@ -114,7 +116,7 @@ def _facts(ctx: context.Context, session: entities.Session, usable: boards.Array
     facts: Facts = {f"asked.{kind}": amount for kind, amount in session.request}
     board = ctx.board()
     columns = board.columns(session.request.kinds()) if len(usable) else []
-    free = np.maximum(board.free[usable][:, columns], 0).astype(object)
+    free = _exact(np.maximum(board.free[usable][:, columns], 0), _asked(session))
     is_enough = len(usable) > 0
     for place, (kind, amount) in enumerate(session.request):
         own = free[:, place] if columns else free[:, :0]
@@ -135,16 +137,23 @@ def _asked(session: entities.Session) -> boards.Array:
     return np.array([amount for _, amount in session.request], dtype=object)
 
 
+def _exact(free: boards.Array, asked: boards.Array) -> boards.Array:
+    """Return the amounts so that sums, and millionths of what is asked, are exact: in 64 bits where those suffice."""
+    largest = max(int(free.max(initial=0)) * len(free), max(asked, default=0) * _PARTS)
+    return free if largest < boards.PLENTY else free.astype(object)
+
+
 def _nearest(
     ctx: context.Context, session: entities.Session, usable: boards.Array, free: boards.Array
 ) -> Facts:
     """
     Return the node where least is missing now: first fewest kinds, then least in millionths of the request.
     """
-    asked = _asked(session)
+    asked = _asked(session).astype(free.dtype)
     short = np.maximum(asked - free, 0)
-    kinds, parts = (short > 0).sum(axis=1), (short * 1_000_000 // asked).sum(axis=1)
-    row = min(range(len(usable)), key=list(zip(kinds.tolist(), parts.tolist(), strict=True)).__getitem__)
+    kinds, parts = (short > 0).sum(axis=1), (short * _PARTS // asked).sum(axis=1)
+    fewest = np.flatnonzero(kinds == kinds.min())
+    row = int(fewest[parts[fewest].argmin()])
     node = ctx.nodes[int(usable[row])]
     facts: Facts = {"nearest": node.name}
     missing = zip(session.request.kinds(), short[row].tolist(), strict=True)

@@ -57,7 +57,9 @@ def _only(array: Array, rows: Array | slice) -> Array:
     if isinstance(rows, slice) or array.ndim == 1:
         found: Array = array[rows]
         return found
-    return np.moveaxis(np.take(np.moveaxis(array, 0, -1), rows, axis=-1), -1, 0)
+    if array.ndim == 2:
+        return array.T.take(rows, axis=1).T
+    return array.transpose(1, 2, 0).take(rows, axis=2).transpose(2, 0, 1)
 
 
 def _joined(arrays: Iterable[Array]) -> Array:

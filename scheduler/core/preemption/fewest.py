@@ -6,6 +6,7 @@ Source: DESIGN 5.3, 7.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,6 +15,15 @@ from scheduler.core import entities, proofs
 from scheduler.core.preemption import greedy, hunts, minimal_set, policy, preparing, tables
 
 Array = tables.Array
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of every node when an answer is given."""
+
+    sizes: Array  #: (nodes,) candidates
+    low: Array  #: (nodes,) lower bound of the number of victims
+    single: Array  #: (nodes,) the same by single amounts alone
 
 
 def select(table: tables.Table, problem: policy.Problem, weight: Array, line: Array) -> policy.Answer | None:
@@ -28,34 +38,44 @@ def select(table: tables.Table, problem: policy.Problem, weight: Array, line: Ar
         weight: of each candidate of the table.
         line: for each node what equal nodes are compared by, less = better; no two alike.
     """
-    sign = -1 if problem.order is entities.PreemptionOrder.NEWEST else 1
-    terms = preparing.Terms(weight, sign * table.columns.start, line)
-    hunt = hunts.Hunt(table, terms, minimal_set.Budget(problem.steps))
+    hunt = a_hunt(table, problem, (weight, line), minimal_set.Budget(problem.steps))
     is_best = True
     try:
         hunt.run()
     except minimal_set.BudgetSpent:
         is_best = False
         _try_simple_rules(hunt)
-    return None if hunt.best is None else _answer(hunt, hunt.best, is_best)
+    return answer(hunt, Known(table.sizes, hunt.low, hunt.single), is_best=is_best)
 
 
-def _answer(hunt: hunts.Hunt, best: hunts.Best, is_best: bool) -> policy.Answer:
-    own = hunt.table.columns
+def a_hunt(
+    table: tables.Table, problem: policy.Problem, terms: tuple[Array, Array], budget: minimal_set.Budget
+) -> hunts.Hunt:
+    """Return a hunt for the fewest; ``terms`` are weight and line as ``select`` has them."""
+    sign = -1 if problem.order is entities.PreemptionOrder.NEWEST else 1
+    weight, line = terms
+    return hunts.Hunt(table, preparing.Terms(weight, sign * table.columns.start, line), budget)
+
+
+def answer(hunt: hunts.Hunt, known: Known, *, is_best: bool) -> policy.Answer | None:
+    """Return what a hunt has found, with what is proved of it over all nodes known; None when it found nothing."""
+    best, own = hunt.best, hunt.table.columns
+    if best is None:
+        return None
     ids = sorted(zip(own.value[best.rows].tolist(), own.ids[best.rows].tolist(), strict=True))
     node_id = int(hunt.table.heads.ids[best.place])
-    proof = _proof(hunt, len(ids), is_best)
+    proof = _proof(known, hunt.fewest, len(ids), is_best=is_best)
     return policy.Answer(node_id, tuple(i for _, i in ids), is_best, hunt.budget.used, proof)
 
 
 def _try_simple_rules(hunt: hunts.Hunt) -> None:
     """Take the best of the simple rules' answers where it is better than what was found."""
-    best = None if hunt.best is None else _key(hunt, hunt.best)
+    best = None if hunt.best is None else hunt.key_of(hunt.best)
     for place in np.flatnonzero(hunt.low <= hunt.table.mosts).tolist():
         if best is not None and hunt.low[place] > best[0]:
             continue
         for found in _by_rules(hunt, place):
-            key = _key(hunt, found)
+            key = hunt.key_of(found)
             if best is None or key < best:
                 hunt.best, best = found, key
 
@@ -70,14 +90,11 @@ def _by_rules(hunt: hunts.Hunt, place: int) -> Iterator[hunts.Best]:
             yield hunt.set_of(place, np.array(sorted(rows[victim.session_id] for victim in victims)))
 
 
-def _key(hunt: hunts.Hunt, best: hunts.Best) -> tuple[int, int, list[int], int]:
-    return len(best.rows), best.weight, hunt.starts_of(best), int(hunt.terms.line[best.place])
-
-
-def _proof(hunt: hunts.Hunt, count: int, is_best: bool) -> proofs.Proof:
+def _proof(known: Known, fewest: int, count: int, *, is_best: bool) -> proofs.Proof:
     """Return what is proved when the answer has ``count`` victims."""
-    low = hunt.low.tolist()
-    kind = proofs.Bound.SINGLE if hunt.single.min() == min(low) else proofs.Bound.TOGETHER
-    by_bound, by_search = proofs.ruled_out(zip(hunt.table.sizes.tolist(), low, strict=True), hunt.fewest)
-    beyond = sum(bound > count for bound in low)
-    return proofs.Proof(hunt.fewest, is_best, min(low), kind, len(low), beyond, by_bound, by_search)
+    low = known.low.tolist()
+    least = min(low)
+    kind = proofs.Bound.SINGLE if int(known.single.min()) == least else proofs.Bound.TOGETHER
+    by_bound, by_search = proofs.ruled_out(zip(known.sizes.tolist(), low, strict=True), fewest)
+    beyond = int((known.low > count).sum())
+    return proofs.Proof(fewest, is_best, least, kind, len(low), beyond, by_bound, by_search)

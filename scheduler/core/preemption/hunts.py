@@ -18,6 +18,8 @@ from scheduler.core.preemption import bounds, minimal_set, preparing, tables
 Array = tables.Array
 #: Nodes whose least weight is hunted together at first; four times as many each time.
 _FIRST_BATCH = 8
+#: After every start time.
+_LATE = np.iinfo(np.int64).max
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class Hunt:
         self.parts = [self._part(field, table.mosts[field.places]) for field in bounds.fields(table)]
         self.parts = [part for part in self.parts if len(part.low)]
         self.fewest = bounds.NEVER
+        self.opened: list[_Open] = []  #: nodes on which the proved count may suffice, once a set is found
         self._opened: tuple[int, list[tuple[bounds.Field, Array]]] = 0, []
 
     def _part(self, field: bounds.Field, most: Array) -> Part:
@@ -97,9 +100,9 @@ class Hunt:
         self.fewest = min((int(part.low.min()) for part in self.parts), default=bounds.NEVER)
         self._count_up(pile)
         if self.best is not None:
-            opened = [self._open(field, is_usable) for field, is_usable in self._at(self.fewest)]
-            self._lower_weight(opened)
-            self._best_starts(opened)
+            self.opened = [self._open(field, is_usable) for field, is_usable in self._at(self.fewest)]
+            self._lower_weight(self.opened)
+            self._best_starts(self.opened)
 
     def _bounded(self, part: Part, most: int) -> Part:
         """Bound the nodes, and keep those on which ``most`` may suffice: with pairs of amounts as further goals."""
@@ -122,6 +125,21 @@ class Hunt:
             fields = [part.at(count).field for part in self.parts]
             self._opened = count, [(field, bounds.usable(field, count)) for field in fields]
         return self._opened[1]
+
+    def key_of(self, best: Best) -> tuple[int, int, tuple[int, ...], int]:
+        """Return what sets are compared by: number, weight, start times, the node's place in line; less is better."""
+        return len(best.rows), best.weight, tuple(self.starts_of(best)), int(self.terms.line[best.place])
+
+    def node_bounds(self) -> list[tuple[object, ...]]:
+        """Return for each node of the table what none of its sets compares less than, once the hunt is over."""
+        found: list[tuple[object, ...]] = [(low,) for low in self.low.tolist()]
+        for one in self.opened:
+            best = self._starts_at(one, slice(None), one.least[:, None])
+            lines = self.terms.line[one.field.places].tolist()
+            bounds_of = zip(one.field.places.tolist(), one.least.tolist(), best.tolist(), lines, strict=True)
+            for place, least, starts, line in bounds_of:
+                found[place] = self.fewest, least, tuple(starts), line
+        return found
 
     # The count
 
@@ -219,21 +237,23 @@ class Hunt:
 
     def _by_starts(self, opened: Sequence[_Open], weight: int) -> list[tuple[list[int], int, _Open, int]]:
         """Return the nodes that may have a set of this weight by the best starts that a set there can have."""
-        count, found = self.fewest, []
+        found: list[tuple[list[int], int, _Open, int]] = []
         for one in opened:
             nodes = np.flatnonzero(one.least <= weight)
-            own = self.terms.weight[one.field.index[nodes]]
-            is_usable = preparing.within(own, one.is_usable[nodes], count, weight)
-            start = self.terms.start[one.field.index[nodes]]
-            never = int(start.max(initial=0)) + 1
-            best = np.sort(np.where(is_usable, start, never), axis=1)[:, :count]
+            best = self._starts_at(one, nodes, weight)
             lines = self.terms.line[one.field.places[nodes]].tolist()
             found += [
                 (starts, line, one, row)
                 for starts, line, row in zip(best.tolist(), lines, nodes.tolist(), strict=True)
-                if starts[-1] < never
             ]
         return sorted(found, key=lambda one: one[:2])
+
+    def _starts_at(self, one: _Open, nodes: Array | slice, cap: int | Array) -> Array:
+        """Return the best start times that a set within the cap can have on some nodes, sorted: (nodes, count)."""
+        own, start = (column[one.field.index[nodes]] for column in (self.terms.weight, self.terms.start))
+        is_usable = preparing.within(own, one.is_usable[nodes], self.fewest, cap)
+        best: Array = np.sort(np.where(is_usable, start, _LATE), axis=1)[:, : self.fewest]
+        return best
 
     def starts_of(self, best: Best) -> list[int]:
         """Return the sorted start times of a set."""

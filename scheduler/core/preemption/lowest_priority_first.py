@@ -9,7 +9,7 @@ Source: XCE spec AC3; DESIGN 5.3.
 
 from __future__ import annotations
 
-from scheduler.core.preemption import fewest, policy, tables
+from scheduler.core.preemption import fewest, keeping, policy, tables
 
 NAME = "lowest_priority_first"
 
@@ -20,7 +20,10 @@ def select_victims(problem: policy.Problem) -> policy.Answer | None:
 
     Cost: bounded by ``problem.steps``.
     """
-    table = tables.of(problem.targets)
+    targets = problem.targets
+    if isinstance(targets, tables.Source) and targets.kept is not None:
+        return keeping.select(targets, targets.kept, problem)
+    table = tables.of(targets)
     own = table.columns
     weight = own.value
     if own.share.any():

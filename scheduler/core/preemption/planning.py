@@ -220,13 +220,13 @@ def verified(
         PolicyFailed: an unknown node or victim, a victim twice, not sufficient, or one that could be left
             out.
     """
-    place = judged.targets.place_of(answer.node_id)
-    if place is None:
+    table = None if judged.offer is None else judged.offer.of_node(answer.node_id)
+    if table is None:
         raise policy.PolicyFailed("chose a node that was not offered")
     ids = answer.victim_ids
-    if not ids or len(set(ids)) != len(ids) or not set(ids) <= set(judged.targets.ids_at(place)):
+    if not ids or len(set(ids)) != len(ids) or not set(ids) <= set(table.ids_at(0)):
         raise policy.PolicyFailed("chose a session that may not be stopped, or none, or one twice")
-    if len(ids) > judged.targets.mosts[place]:
+    if len(ids) > table.mosts[0]:
         raise policy.PolicyFailed("suspends more sessions than one node may hold")
     victims = tuple(ctx.session_by_id[i] for i in ids)
     if not suffices(ctx, session, answer.node_id, victims):

@@ -74,7 +74,7 @@ def usable(field: bounds.Field, is_usable: Array, terms: Terms, count: int, cap:
     return enough
 
 
-def within(weight: Array, is_usable: Array, count: int, cap: int) -> Array:
+def within(weight: Array, is_usable: Array, count: int, cap: int | Array) -> Array:
     """Say which of the usable can be in a set of ``count`` whose weight is within the cap: (nodes, width)."""
     others = bounds.least_sums(weight, is_usable, count - 1, never_of(weight, count))
     found: Array = is_usable & (weight + others[:, None] <= cap)

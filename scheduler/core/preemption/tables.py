@@ -8,15 +8,19 @@ not wrap: columns whose sums could leave 64 bits hold Python integers instead. S
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
 from scheduler.core.preemption import policy
+
+if TYPE_CHECKING:
+    from scheduler.core.preemption import keeping
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 #: No column with sums beyond this is kept in 64 bits.
@@ -46,6 +50,39 @@ class Columns:
     start: Array  #: (candidates,)
     share: Array  #: (candidates,)
     total_share: Array  #: (candidates,)
+
+
+class Source(Sequence[policy.Target]):
+    """
+    Targets of which a table is made when somebody asks for one: of all nodes, or of some alone.
+    """
+
+    kept: keeping.Kept | None = None  #: what earlier decisions of this kind have found out
+
+    @property
+    @abc.abstractmethod
+    def sizes(self) -> Array:
+        """Return how many candidates each node of the group has: (nodes,), by name."""
+
+    @abc.abstractmethod
+    def whole(self) -> Table:
+        """Return all nodes that have a candidate."""
+
+    @abc.abstractmethod
+    def part(self, places: Array) -> Table:
+        """Return some of the nodes that have a candidate, by name."""
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self.sizes))
+
+    @overload
+    def __getitem__(self, place: int) -> policy.Target: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[policy.Target, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> policy.Target | tuple[policy.Target, ...]:
+        return self.whole()[place]
 
 
 class Table(Sequence[policy.Target]):
@@ -121,11 +158,6 @@ class Table(Sequence[policy.Target]):
         for session_id, value, given, start, share, total in zip(*plain, strict=True):
             yield policy.Candidate(session_id, value, tuple(given), start, share, total)
 
-    def place_of(self, node_id: int) -> int | None:
-        """Return where a node stands, None when it is not there."""
-        places = np.flatnonzero(self.heads.ids == node_id)
-        return int(places[0]) if len(places) else None
-
 
 def exact(amounts: Array, *, times: int) -> Array:
     """Return the amounts so that sums of ``times`` of them are exact: in 64 bits where those suffice."""
@@ -137,6 +169,8 @@ def of(targets: Sequence[policy.Target]) -> Table:
     """Return the targets as a table."""
     if isinstance(targets, Table):
         return targets
+    if isinstance(targets, Source):
+        return targets.whole()
     width = max((len(target.need) for target in targets), default=0)
     candidates = [c for target in targets for c in sorted(target.candidates, key=_id)]
     sizes = [len(target.candidates) for target in targets]
@@ -176,7 +210,3 @@ def integers(values: Iterable[int]) -> Array:
 def _padded(rows: Sequence[Sequence[int]], width: int) -> Array:
     flat = integers(itertools.chain.from_iterable((*row, *[0] * (width - len(row))) for row in rows))
     return flat.reshape(len(rows), width)
-
-
-#: Without nodes.
-EMPTY = of(())

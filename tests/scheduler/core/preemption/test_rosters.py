@@ -37,7 +37,9 @@ def test_a_session_of_several_nodes_stands_on_each_and_suspended_ones_free_no_pl
     nodes = [factories.a_node(1), factories.a_node(2)]
     roster = rosters.of(context.Context(factories.a_snapshot([wide, asleep], nodes=nodes)))
 
-    rows = zip(roster.node.tolist(), roster.ids[roster.session].tolist(), roster.frees.T.tolist(), strict=True)
+    rows = zip(
+        roster.node.tolist(), roster.ids[roster.session].tolist(), roster.frees.T.tolist(), strict=True
+    )
     assert list(rows) == [(0, 2, [1, 1]), (0, 3, [0, 2]), (1, 2, [1, 1])]
     assert roster.is_shared.tolist() == [True, False]
     assert roster.among([3, 99]).tolist() == [False, True]

@@ -34,7 +34,7 @@ def test_nodes_of_different_needs_stand_in_one_table():
     assert tuple(table) == targets
     assert table.need.tolist() == [[3, 1], [4, 0]]
     assert table.mosts.tolist() == [2, 0]
-    assert (table.place_of(2), table.place_of(9)) == (1, None)
+    assert (table.ids_at(0), table.ids_at(1)) == ([1, 2], [3])
 
 
 def test_sums_that_could_leave_64_bits_are_kept_in_python_integers():

@@ -1,0 +1,211 @@
+"""
+What one preemptor is offered: the nodes on which somebody may be stopped and helps, as a table made when asked for.
+
+Preemptors of one kind ask again and again of nodes that have hardly changed; ``kept`` carries what is known of each
+node from one of their decisions to the next, and ``part`` makes a table of those nodes alone that have to be looked
+at. Source: DESIGN 5.1; PERFORMANCE 8 (a full round).
+"""
+
+from __future__ import annotations
+
+import fractions
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+
+from scheduler.core import context, decisions, entities, placement, shortages
+from scheduler.core.preemption import eligibility, gains, keeping, rosters, shares, tables
+
+Array = tables.Array
+
+
+class Offer(tables.Source):
+    """
+    The nodes by name, what is short on each, who gives what of it; as the ledger stands when it is made.
+
+    Args:
+        question: for whom and on which axis.
+        is_legal: of the roster's sessions, who may be stopped.
+        only: the one node that counts; None = all.
+    """
+
+    def __init__(self, question: eligibility.Question, is_legal: Array, only: int | None = None) -> None:
+        self.question, self.is_legal, ctx = question, is_legal, question.context
+        self.ctx, self.roster, self.board = ctx, rosters.of(ctx), ctx.board()
+        self.limits = shortages.of_limits(ctx, question.preemptor)
+        opened, short = (of(ctx, question.preemptor) for of in (shortages.open_places, shortages.short))
+        if only is not None:
+            is_asked = opened == self.board.place_of.get(only, -1)
+            opened, short = opened[is_asked], short[is_asked]
+        self.columns = np.flatnonzero(short.any(axis=0))
+        self.need: Array = np.zeros((len(self.columns), len(ctx.nodes)), dtype=self.board.free.dtype)
+        self.need[:, opened] = short.T[self.columns]
+        self.lacks: Array = np.asarray((self.need > 0).any(axis=0))
+        self.kept = None if only is not None else self._kept()
+        self.is_helpful = self._helpful_of_all() if self.kept is None else self._helpful_again(self.kept)
+        self._sizes: Array = np.bincount(self.roster.node[self.is_helpful], minlength=len(ctx.nodes))
+
+    # Who helps
+
+    def _helpful_of_all(self) -> Array:
+        """Say of what each session holds on each node whether its stop frees something short there."""
+        roster, found = self.roster, np.zeros(len(self.roster.node), dtype=bool)
+        rows = np.flatnonzero(self.is_legal[roster.session] & self.lacks[roster.node])
+        found[rows] = (self._given(rows) > 0).any(axis=0)
+        return found
+
+    def _helpful_again(self, kept: keeping.Kept) -> Array:
+        """Ask again on the nodes that changed alone."""
+        roster = self.roster
+        is_asked = kept.follow(self.board.versions())[roster.node]
+        rows = np.flatnonzero(is_asked)
+        kept.is_helpful[rows] = self.is_legal[roster.session[rows]] & (self._given(rows) > 0).any(axis=0)
+        return kept.is_helpful.copy()
+
+    def _given(self, rows: Array) -> Array:
+        """Return what is freed of what is short: (amounts short, rows)."""
+        given: Array = np.minimum(
+            self.roster.frees[self.columns][:, rows], self.need[:, self.roster.node[rows]]
+        )
+        return given
+
+    def _kept(self) -> keeping.Kept | None:
+        """Return what is kept for preemptors of this kind; None where more counts than the nodes' own state."""
+        question, policy = self.question, self.question.policy
+        is_one_by_one = policy.max_suspended_per_node is not None or self.limits
+        is_by_share = policy.order is entities.PreemptionOrder.SMALLEST_RESOURCES
+        if is_one_by_one or is_by_share or question.axis is not entities.Axis.QUEUE:
+            return None
+        if (self.roster.is_shared & self.is_legal).any():
+            return None
+        ctx, roster = self.ctx, self.roster
+        key = ("kept", shortages.shape(question.preemptor), eligibility.kind_of(question), ctx.lifted)
+        return ctx.all_round(key, lambda: keeping.Kept(len(ctx.nodes), len(roster.node)))
+
+    @property
+    def sizes(self) -> Array:
+        """Return how many help on each node of the group, by name."""
+        return self._sizes
+
+    def session_ids(self) -> list[int]:
+        """Return who helps somewhere."""
+        found: list[int] = self.roster.ids[self.roster.session[self.is_helpful]].tolist()
+        return found
+
+    # Tables
+
+    def whole(self) -> tables.Table:
+        """Return all nodes on which somebody helps."""
+        return self._whole
+
+    @functools.cached_property
+    def _whole(self) -> tables.Table:
+        return self.part(np.flatnonzero(self.sizes))
+
+    def of_node(self, node_id: int) -> tables.Table | None:
+        """Return one node; None when it is not offered."""
+        place = self.board.place_of.get(node_id)
+        return None if place is None or not self.sizes[place] else self.part(np.array([place]))
+
+    def part(self, places: Array) -> tables.Table:
+        """Return some of the nodes on which somebody helps, by name."""
+        roster, is_asked = self.roster, np.zeros(len(self.ctx.nodes), dtype=bool)
+        is_asked[places] = True
+        rows = np.flatnonzero(self.is_helpful & is_asked[roster.node])
+        session, node = roster.session[rows], roster.node[rows]
+        need, given = self._with_limits(rows)
+        share, total = self._shares(session, node)
+        value = roster.job_priority if self.question.axis is entities.Axis.OWNER else roster.priority
+        columns = tables.Columns(
+            roster.ids[session], value[session], given.T, roster.start[session], share, total
+        )
+        places = np.flatnonzero(is_asked & (self.sizes > 0))
+        first = np.concatenate(([0], np.cumsum(self.sizes[places])))
+        return tables.Table(self._heads(places), need.T[places], first, columns)
+
+    def _heads(self, places: Array) -> tables.Heads:
+        nodes = [self.ctx.nodes[place] for place in places.tolist()]
+        is_limited = self.question.policy.max_suspended_per_node is not None
+        return tables.Heads(
+            self.board.ids[places],
+            places,
+            lambda place: nodes[place].name,
+            functools.partial(self._ranks, nodes),
+            [self._most(one.id) for one in nodes] if is_limited else None,
+        )
+
+    def _with_limits(self, rows: Array) -> tuple[Array, Array]:
+        """
+        Return what is short on each node and what each gives, the limits of owner and queue beside the slots.
+        """
+        given = self._given(rows)
+        if not self.limits:
+            return self.need, given
+        running, nodes, roster = self.ctx.running, self.ctx.nodes, self.roster
+        found = []
+        for session, node in zip(roster.session[rows], roster.node[rows], strict=True):
+            own = gains.of(self.ctx, self.question.preemptor, running[session], nodes[node].id)
+            found.append([min(own.get(dimension, 0), amount) for dimension, amount in self.limits])
+        amounts = tables.integers(amount for _, amount in self.limits)
+        need = np.where(self.lacks, amounts[:, None], 0)
+        more = tables.integers(amount for line in found for amount in line).reshape(len(found), len(amounts))
+        return np.concatenate((self.need, need)), np.concatenate((given, more.T))
+
+    def _ranks(self, nodes: Sequence[entities.Node]) -> list[int]:
+        """Return the places of some nodes in the order of the placement, as the ledger stands now."""
+        in_order = placement.in_order(self.ctx, self._considered())
+        ranks = {node.id: rank for rank, node in enumerate(in_order)}
+        return [ranks[node.id] for node in nodes]
+
+    def _considered(self) -> list[entities.Node]:
+        """Return the nodes on which something is short and somebody may be stopped."""
+        roster = self.roster
+        is_there = np.zeros(len(self.lacks), dtype=bool)
+        is_there[roster.node[self.is_legal[roster.session]]] = True
+        return [self.ctx.nodes[place] for place in np.flatnonzero(is_there & self.lacks).tolist()]
+
+    def _most(self, node_id: int) -> int | None:
+        """Return how many may be stopped on a node where suspended sessions per node are limited."""
+        most = self.question.policy.max_suspended_per_node
+        assert most is not None
+        roster, running = self.roster, self.ctx.running
+        there = roster.session[roster.node == self.board.place_of[node_id]]
+        legal = (running[place] for place in there[self.is_legal[there]].tolist())
+        places = [
+            most - self.question.suspended.get(held.node_id, 0)
+            for session in legal
+            if self.ctx.stop_plan(session).action is decisions.Action.SUSPEND
+            for held in session.allocations
+        ]
+        return min(places, default=None)
+
+    def _shares(self, session: Array, node: Array) -> tuple[Array, Array]:
+        """Return what each frees on other nodes and on all, in one common fraction; zeros where nothing compares it."""
+        compares_total = self.question.policy.order is entities.PreemptionOrder.SMALLEST_RESOURCES
+        none = np.zeros(len(session), dtype=np.int64)
+        wanted = session if compares_total else session[self.roster.is_shared[session]]
+        if not len(wanted):
+            return none, none
+        found = _Shares(self.ctx, {int(place) for place in wanted})
+        both = [
+            found.of(int(one), self.ctx.nodes[place].id) for one, place in zip(session, node, strict=True)
+        ]
+        return tables.integers(share for share, _ in both), tables.integers(total for _, total in both)
+
+
+class _Shares:
+    """Shares of what some sessions free, as integers of one common fraction."""
+
+    def __init__(self, ctx: context.Context, sessions: set[int]) -> None:
+        plans = {place: ctx.stop_plan(ctx.running[place]) for place in sessions}
+        self.parts = {place: shares.by_node(ctx.node_by_id, plan.frees) for place, plan in plans.items()}
+        self.scale = shares.common(part for parts in self.parts.values() for part in parts.values())
+
+    def of(self, session: int, node_id: int) -> tuple[int, int]:
+        """Return (share on other nodes, share on all nodes)."""
+        parts = self.parts.get(session)
+        if parts is None:
+            return 0, 0
+        total = sum(parts.values(), fractions.Fraction(0)) * self.scale
+        return int(total - parts.get(node_id, 0) * self.scale), int(total)
