@@ -1,10 +1,11 @@
 """
 Every mutant of the modules that must not be wrong is killed by a test, or stands in `survivors.txt` with the reason.
 
-One pytest process for each mutant: first the tests beside the module, then, for those that survive, all of the core.
+First the tests beside the module, then, for those that survive, the tests of whatever builds on it.
 """
 
 import concurrent.futures
+import json
 import os
 import pathlib
 import subprocess
@@ -12,45 +13,48 @@ import sys
 
 import pytest
 
-from tests.mutation import mutants
+from tests.mutation import mutants, trials
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 SURVIVORS = pathlib.Path(__file__).with_name("survivors.txt")
 CORE = "tests/scheduler/core"
+#: The tests beside each module.
 BESIDE = {
     "scheduler.core.preemption.eligibility": [f"{CORE}/preemption/test_eligibility.py"],
     "scheduler.core.preemption.minimal_set": [f"{CORE}/preemption/test_minimal_set.py"],
     "scheduler.core.ledger": [f"{CORE}/test_ledger.py"],
     "scheduler.core.ordering": [f"{CORE}/test_ordering.py"],
 }
-#: A mutant may turn in circles.
-LIMIT_S = 120
+#: The tests of what builds on them; what takes long elsewhere in the core says nothing more of them.
+WIDER = [
+    f"{CORE}/{name}"
+    for name in (
+        "preemption",
+        "test_claims.py",
+        "test_reserved.py",
+        "test_rounds.py",
+        "test_rounds_properties.py",
+        "test_exact_selection.py",
+    )
+]
+WORKERS = 2
 
 
-def path_of(module):
-    return PROJECT / (module.replace(".", "/") + ".py")
+def living(module, numbers, tests):
+    """Return which of a module's mutants these tests let live."""
+    shares = [numbers[first::WORKERS] for first in range(WORKERS)]
+    with concurrent.futures.ThreadPoolExecutor(WORKERS) as workers:
+        found = list(workers.map(lambda share: _living(module, share, tests), shares))
+    return sorted(number for share in found for number in share)
 
 
-def is_killed(module, number, tests):
-    env = {**os.environ, "XCE_MUTANT": f"{module}:{number}", "XCE_NIGHT": ""}
-    argv = [
-        sys.executable,
-        "-P",
-        "-m",
-        "pytest",
-        "-qx",
-        "-p",
-        "tests.mutation.plugin",
-        "-p",
-        "no:randomly",
-        *tests,
-    ]
-    argv += ["-p", "no:cacheprovider", "-m", "not night"]
-    try:
-        done = subprocess.run(argv, cwd=PROJECT, env=env, capture_output=True, timeout=LIMIT_S, check=False)
-    except subprocess.TimeoutExpired:
-        return True
-    return done.returncode != 0
+def _living(module, numbers, tests):
+    if not numbers:
+        return []
+    env = {**os.environ, "PYTHONPATH": str(PROJECT), "XCE_NIGHT": ""}
+    argv = [sys.executable, "-P", "-m", "tests.mutation.trials", module, ",".join(map(str, numbers)), "--"]
+    done = subprocess.run([*argv, *tests], cwd=PROJECT, env=env, stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def listed(module):
@@ -63,32 +67,26 @@ def listed(module):
 
 
 @pytest.mark.night
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("module", BESIDE)
 def test_every_mutant_is_killed_or_explained(module):
-    every = mutants.mutants(path_of(module))
-    left = list(range(len(every)))
-    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as workers:
-        for tests in (BESIDE[module], [CORE]):
-            killed = workers.map(lambda number, tests=tests: is_killed(module, number, tests), left)
-            left = [number for number, is_dead in zip(left, killed, strict=True) if not is_dead]
-    survivors = {f"{module}: {every[number].name}" for number in left}
+    every = mutants.mutants(trials.path_of(module))
+    left = living(module, list(range(len(every))), BESIDE[module])
+    left = living(module, left, WIDER)
 
-    assert survivors == set(listed(module))
+    assert {f"{module}: {every[number].name}" for number in left} == set(listed(module))
 
 
+@pytest.mark.timeout(240)
 def test_a_changed_comparison_is_killed_by_the_tests_beside_it():
     module = "scheduler.core.ordering"
-    dead = [is_killed(module, number, BESIDE[module]) for number in range(3)]
 
-    assert any(dead)
+    assert living(module, [0, 1, 2], BESIDE[module]) == []
 
 
-def test_the_tests_beside_it_are_green_without_a_mutant():
-    argv = [sys.executable, "-P", "-m", "pytest", "-qx", *BESIDE["scheduler.core.ordering"]]
-
-    assert (
-        subprocess.run(argv, cwd=PROJECT, capture_output=True, timeout=LIMIT_S, check=False).returncode == 0
-    )
+def test_tests_that_are_not_green_on_the_right_module_kill_nobody():
+    with pytest.raises(subprocess.CalledProcessError):
+        living("scheduler.core.ordering", [0], ["tests/no_such_file.py"])
 
 
 @pytest.mark.parametrize(
