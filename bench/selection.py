@@ -73,7 +73,7 @@ def measure(problem: policy.Problem, *, solver: bool) -> Run:
         if choice is not None:
             run.peers[name] = choice.count - own[0]
     if solver:
-        from bench import cp_sat  # a requirement of its own, which tests do without
+        from bench import cp_sat  # loading the solver takes a while
 
         run.solver, run.solver_ms = figures.timed(lambda: cp_sat.one_stage(problem))
         _, run.stages_ms = figures.timed(lambda: cp_sat.two_stages(problem))

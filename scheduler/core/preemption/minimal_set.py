@@ -87,12 +87,13 @@ class Search:
         self.cap: int | None = None
         nodes, width = items.weight.shape
         self._width = width
-        self._gives = items.gives.reshape(nodes * width, -1)
-        self._weight = items.weight.reshape(-1)
-        self._twin = None if items.is_twin is None else items.is_twin.reshape(-1)
-        self._group = None if items.group is None else items.group.reshape(-1)
-        self._tops = [one.reshape(nodes * width, -1) for one in _after(items.gives, count)]
-        self._cheap = [-one.reshape(-1) for one in _after(-items.weight[:, :, None], count)]
+        shape = nodes * width, items.need.shape[1]
+        self._gives = items.gives.reshape(shape)
+        self._weight = items.weight.ravel()
+        self._twin = None if items.is_twin is None else items.is_twin.ravel()
+        self._group = None if items.group is None else items.group.ravel()
+        self._tops = [one.reshape(shape) for one in _after(items.gives, count)]
+        self._cheap = [-one.ravel() for one in _after(-items.weight[:, :, None], count)]
 
     def first(self, cap: int | None = None) -> Found | None:
         """Return the first set in the order of the items, or None."""

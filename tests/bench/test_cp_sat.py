@@ -1,0 +1,94 @@
+"""Our answers beside an exact solver's, on instances too large for all subsets: 20 to 300 candidates, 1 to 20 nodes."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+
+import pytest
+
+from bench import instances
+from scheduler.core.preemption import greedy, lowest_priority_first
+
+IS_NIGHT = bool(os.environ.get("XCE_NIGHT"))
+#: Seeds, most candidates, and seconds after which the solver gives what it has.
+EXAMPLES, LARGEST, LIMIT_S = (1_000, 300, 10.0) if IS_NIGHT else (50, 60, 2.0)
+PARTS = 10
+
+
+def _instances(seed):
+    """Return the problems of a seed, one after the other; some ask for more than all candidates give."""
+    chance = random.Random(f"beside a solver/{seed}")
+    for number in itertools.count():
+        total = chance.randint(20, LARGEST)
+        nodes, kinds = min(chance.randint(1, 20), total // 5), chance.randint(1, 5)
+        family = list(instances.FAMILIES)[seed % len(instances.FAMILIES)]
+        yield instances.cluster(family, nodes, total // nodes, kinds, seed=1_000 * number + seed)
+
+
+def _an_instance(seed):
+    return next(filter(instances.can_be_solved, _instances(seed)))
+
+
+def _chosen(problem, answer):
+    target = next(target for target in problem.targets if target.node_id == answer.node_id)
+    victims = [c for c in target.candidates if c.session_id in answer.victim_ids]
+    return target, victims
+
+
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_p11_what_is_said_to_be_proved_is_what_a_solver_finds(part, record_property):
+    from bench import cp_sat
+
+    proved = both = 0
+    seeds = range(part * EXAMPLES // PARTS, (part + 1) * EXAMPLES // PARTS)
+    for seed in seeds:
+        problem = _an_instance(seed)
+        answer, solved = (
+            lowest_priority_first.select_victims(problem),
+            cp_sat.one_stage(problem, limit_s=LIMIT_S),
+        )
+        own, theirs = _checked(seed, problem, answer), solved and (solved.count, solved.value)
+        best = bool(solved) and solved.is_proved
+
+        assert solved is None or answer.proof.fewest <= solved.count, seed
+        if answer.is_proved:
+            assert own == theirs if best else theirs is None or own <= theirs, seed
+        proved += answer.is_proved
+        both += answer.is_proved and best
+        record_property(f"seed {seed}", f"{own} proved {answer.is_proved}, solver {theirs} proved {best}")
+
+    assert proved >= 0.9 * len(seeds)
+    assert both >= 0.8 * len(seeds)
+
+
+def test_where_all_are_not_enough_neither_answers():
+    from bench import cp_sat
+
+    problems = itertools.islice((p for seed in range(40) for p in itertools.islice(_instances(seed), 3)), 120)
+    hopeless = [problem for problem in problems if not instances.can_be_solved(problem)]
+
+    assert hopeless
+    assert {lowest_priority_first.select_victims(problem) for problem in hopeless} == {None}
+    assert {cp_sat.one_stage(problem) for problem in hopeless} == {None}
+
+
+def _checked(seed, problem, answer):
+    """Return count and sum of an answer that suffices and has nobody to leave out."""
+    target, victims = _chosen(problem, answer)
+    assert len(victims) == len(answer.victim_ids), seed
+    assert greedy.suffices(target.need, victims), seed
+    for one in victims:
+        assert not greedy.suffices(target.need, [v for v in victims if v is not one]), seed
+    return len(victims), sum(victim.value for victim in victims)
+
+
+def test_the_solver_finds_the_same_in_one_stage_and_in_two():
+    from bench import cp_sat
+
+    for seed in range(10):
+        problem = _an_instance(seed)
+
+        assert cp_sat.one_stage(problem) == cp_sat.two_stages(problem)
