@@ -132,23 +132,135 @@ def test_a_suspended_session_is_a_candidate_where_the_group_says_so():
     assert _judge(OWNER, rules={"requeue_suspended": True}, state=S.SUSPENDED)[0] is None
 
 
-def test_a_node_with_as_many_suspended_sessions_as_allowed_gives_no_more():
-    rules = dataclasses.replace(factories.ON, mode=SUSPEND, max_suspended_per_node=1)
-    running = factories.a_running(1, slots(cpu=4), job_priority=1)
+LIMITED = dataclasses.replace(factories.ON, mode=SUSPEND, max_suspended_per_node=1)
+NODES = [factories.a_node(1), factories.a_node(2)]
+
+
+def _suspended(*sessions, rules=LIMITED, claimed=()):
+    """Return how many suspended sessions count on each node."""
     wanted = factories.a_session(9)
-    view = factories.a_snapshot([running, factories.a_suspended(2, is_held=True), wanted], policy=rules)
-
-    question = eligibility.ask(context.Context(view), wanted, OWNER)
-
-    assert eligibility.judge(question, running)[0] is V.LIMIT
+    ctx = context.Context(factories.a_snapshot([*sessions, wanted], nodes=NODES, policy=rules))
+    ctx.claimed |= set(claimed)
+    return dict(eligibility.ask(ctx, wanted, OWNER).suspended)
 
 
-@pytest.mark.parametrize("axis", list(AXIS))
-def test_preemptors_of_one_kind_share_a_key(axis):
-    ctx = context.Context(factories.a_snapshot(queues=QUEUES))
-    keys = [
-        eligibility.kind_of(eligibility.ask(ctx, factories.a_session(i, **more), axis))
-        for i, more in ((1, {}), (2, {}), (3, {"job_priority": 11}))
-    ]
+def _against(candidate, *others, rules=LIMITED):
+    wanted = factories.a_session(9)
+    ctx = context.Context(factories.a_snapshot([candidate, *others, wanted], nodes=NODES, policy=rules))
+    return eligibility.judge(eligibility.ask(ctx, wanted, OWNER), candidate)[0]
 
-    assert keys[0] == keys[1] != keys[2]
+
+def test_a_node_with_as_many_suspended_sessions_as_allowed_gives_no_more():
+    running = factories.a_running(1, slots(cpu=4), job_priority=1)
+    there = factories.a_suspended(2, is_held=True)
+    twice = dataclasses.replace(LIMITED, max_suspended_per_node=2)
+
+    assert _against(running) is None
+    assert _against(running, there) is V.LIMIT
+    assert _against(running, there, rules=twice) is None
+
+
+def test_one_full_node_of_several_is_enough_to_protect_a_session():
+    running = factories.a_running(1, on=(1, 2), job_priority=1)
+
+    assert _against(running, factories.a_suspended(2, is_held=True)) is V.LIMIT
+
+
+@pytest.mark.parametrize(
+    "change", [{"mode": entities.PreemptionMode.TERMINATE}, {"max_suspended_per_node": None}]
+)
+def test_a_full_node_protects_nobody_whom_it_does_not_concern(change):
+    running = factories.a_running(1, slots(cpu=4), job_priority=1)
+    rules = dataclasses.replace(LIMITED, **change)
+
+    assert _against(running, factories.a_suspended(2, is_held=True), rules=rules) is None
+
+
+def test_a_suspended_session_that_ends_and_one_whose_resume_is_cancelled_add_none():
+    rules = dataclasses.replace(LIMITED, requeue_suspended=True, cancel_unconfirmed_dispatch=True)
+    there = factories.a_suspended(2, is_held=True)
+    resuming = factories.a_running(1, state=S.SCHEDULED, job_priority=1)
+
+    assert _against(dataclasses.replace(there, id=1, job_priority=1), there, rules=rules) is None
+    assert (
+        _against(dataclasses.replace(resuming, resume_slots=resuming.allocations), there, rules=rules) is None
+    )
+
+
+def test_those_suspended_on_a_node_are_counted_also_where_they_hold_nothing():
+    holding = factories.a_suspended(1, slots(cpu=2), holds=slots(cpu=1))
+    elsewhere = dataclasses.replace(factories.a_running(3, on=(2,)), state=S.SUSPENDED)
+
+    assert _suspended(holding, factories.a_suspended(2), elsewhere, factories.a_running(4)) == {1: 2, 2: 1}
+
+
+def test_those_on_their_way_to_be_suspended_are_counted_and_others_being_stopped_are_not():
+    stopping = {"state": S.PREEMPTED, "in_decision": True}
+    suspend = factories.a_running(1, stop_mode=SUSPEND, **stopping)
+    end = factories.a_running(2, stop_mode=entities.PreemptionMode.TERMINATE, **stopping)
+    back = factories.a_running(3, stop_mode=SUSPEND, is_withdrawing=True, **stopping)
+
+    assert [_suspended(one) for one in (suspend, end, back)] == [{1: 1}, {}, {}]
+
+
+def test_what_this_round_stops_is_counted_as_what_it_becomes():
+    running, there = factories.a_running(1), factories.a_suspended(2)
+    rules = dataclasses.replace(LIMITED, mode=entities.PreemptionMode.RESCHEDULE)
+
+    assert _suspended(running, there, claimed=(1,)) == {1: 2}
+    assert _suspended(running, there, claimed=(1,), rules=rules) == {1: 1}
+    assert _suspended(running, there, claimed=(2,)) == {}
+
+
+def test_nobody_is_counted_where_the_group_has_no_such_limit():
+    assert (
+        _suspended(factories.a_suspended(1), rules=dataclasses.replace(LIMITED, max_suspended_per_node=None))
+        == {}
+    )
+
+
+def test_a_verdict_without_numbers_has_none():
+    assert _judge(OWNER, owner_id=2) == (V.OTHER_OWNER, {})
+
+
+def test_a_group_that_allows_no_preemption_of_a_session_says_so():
+    assert _judge(OWNER, rules={"max_preemptions_per_session": 0}) == (
+        V.PREEMPTED_TOO_OFTEN,
+        {"times": 0, "most": 0},
+    )
+
+
+def _key(axis, **preemptor):
+    view = factories.a_snapshot(queues=QUEUES, edges=(entities.Edge(7, 6),))
+    return eligibility.kind_of(eligibility.ask(context.Context(view), factories.a_session(**preemptor), axis))
+
+
+@pytest.mark.parametrize(
+    ("axis", "change", "is_same"),
+    [
+        (OWNER, {}, True),
+        (OWNER, {"queue_id": 2, "priority": 99}, True),
+        (OWNER, {"job_priority": 11}, False),
+        (OWNER, {"owner_id": 2}, False),
+        (OWNER, {"session_id": 6}, False),
+        (QUEUE, {}, True),
+        (QUEUE, {"priority": 11}, False),
+        (QUEUE, {"job_priority": 11}, False),
+        (QUEUE, {"owner_id": 2}, False),
+        (QUEUE, {"queue_id": 2}, False),
+        (QUEUE, {"session_id": 6}, False),
+    ],
+)
+def test_preemptors_of_one_kind_share_a_key_and_others_do_not(axis, change, is_same):
+    assert (_key(axis, session_id=1) == _key(axis, **{"session_id": 2} | change)) == is_same
+
+
+def test_preemptors_of_a_queue_that_may_preempt_nobody_are_of_one_kind():
+    alike = (
+        _key(QUEUE, session_id=1, queue_id=4),
+        _key(QUEUE, session_id=2, queue_id=4, priority=99, owner_id=2),
+    )
+
+    assert alike[0] == alike[1] is not None
+    assert _key(QUEUE, session_id=1, queue_id=8) == _key(QUEUE, session_id=2, queue_id=8, priority=99)
+    assert alike[0] != _key(QUEUE, session_id=1, queue_id=2)
