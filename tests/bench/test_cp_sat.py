@@ -39,7 +39,7 @@ def _chosen(problem, answer):
 
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("part", range(PARTS))
-def test_p11_what_is_said_to_be_proved_is_what_a_solver_finds(part, record_property):
+def test_p11_what_is_said_to_be_proved_is_what_a_solver_finds(part):
     from bench import cp_sat
 
     proved = both = 0
@@ -58,8 +58,10 @@ def test_p11_what_is_said_to_be_proved_is_what_a_solver_finds(part, record_prope
             assert own == theirs if best else theirs is None or own <= theirs, seed
         proved += answer.is_proved
         both += answer.is_proved and best
-        record_property(f"seed {seed}", f"{own} proved {answer.is_proved}, solver {theirs} proved {best}")
+        if not (answer.is_proved and best):
+            print(f"seed {seed}: {own}, proved {answer.is_proved}; the solver {theirs}, proved {best}")
 
+    print(f"of {len(seeds)} proved here {proved}, by both {both}")
     assert proved >= 0.9 * len(seeds)
     assert both >= 0.8 * len(seeds)
 
