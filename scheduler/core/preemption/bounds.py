@@ -36,8 +36,8 @@ class Field:
     """
     Some nodes of a table side by side, filled up to one width with candidates that give nothing.
 
-    A goal is an amount, or several together in parts: first the amounts, then all together, then pairs. Arrays are
-    laid out with the nodes innermost, so that what is asked of all nodes runs along memory.
+    A goal is an amount, or several together in parts: first the amounts, then all together, then all by multipliers,
+    then pairs. Arrays are laid out with the nodes innermost, so that what is asked of all nodes runs along memory.
     """
 
     places: Array  #: (nodes,) where each node stands in the table
@@ -47,10 +47,20 @@ class Field:
     parts: Array  #: (nodes, amounts, width) what each gives in ``UNIT`` parts of the need, rounded up
     goal: Array  #: (nodes, goals)
     reach: Array  #: (nodes, goals, width) what each candidate gives of each goal
+    searched: int  #: so many goals, the first ones, a search keeps account of: others prune too little for their cost
 
     def only(self, rows: Array | slice) -> Field:
         """Return some of the nodes."""
-        return Field(*(_only(getattr(self, one.name), rows) for one in dataclasses.fields(self)))
+        return Field(
+            _only(self.places, rows),
+            _only(self.index, rows),
+            _only(self.sizes, rows),
+            _only(self.need, rows),
+            _only(self.parts, rows),
+            _only(self.goal, rows),
+            _only(self.reach, rows),
+            self.searched,
+        )
 
 
 def _only(array: Array, rows: Array | slice) -> Array:
@@ -87,7 +97,7 @@ def field(table: tables.Table, places: Array) -> Field:
     if need.shape[1] > 1:
         goal = _joined((need, wholes(need).sum(axis=1)[:, None]))
         reach = _joined((gives, parts.sum(axis=1)[:, None]))
-    return Field(places, index.T, sizes, need, parts, goal, reach)
+    return Field(places, index.T, sizes, need, parts, goal, reach, goal.shape[1])
 
 
 def pairs(one: Field) -> Field:
@@ -100,6 +110,22 @@ def pairs(one: Field) -> Field:
         np.add(one.parts[:, first].T, one.parts[:, second].T, out=both[place])
     goal = whole[:, [first for first, _ in sides]] + whole[:, [second for _, second in sides]]
     return dataclasses.replace(one, goal=goal, reach=np.moveaxis(both, -1, 0))
+
+
+def weighted(one: Field, multipliers: Array) -> Field:
+    """Return the nodes with all amounts together by multipliers, (nodes, amounts), as the only goal."""
+    goal = (wholes(one.need) * multipliers).sum(axis=1)[:, None]
+    reach = (one.parts * multipliers[:, :, None]).sum(axis=1)[:, None, :]
+    return dataclasses.replace(one, goal=goal, reach=reach, searched=1)
+
+
+def also_searched(one: Field, other: Field) -> Field:
+    """Return the nodes with the goals of the other as further ones that a search keeps account of."""
+    at = one.searched
+    goal, reach = (
+        _joined((a[:, :at], b, a[:, at:])) for a, b in ((one.goal, other.goal), (one.reach, other.reach))
+    )
+    return dataclasses.replace(one, goal=goal, reach=reach, searched=at + other.goal.shape[1])
 
 
 def together(one: Field, other: Field) -> Field:

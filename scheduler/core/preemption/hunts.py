@@ -13,11 +13,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scheduler.core.preemption import bounds, minimal_set, preparing, tables
+from scheduler.core.preemption import bounds, minimal_set, multipliers, preparing, tables
 
 Array = tables.Array
 #: Nodes whose least weight is hunted together at first; four times as many each time.
 _FIRST_BATCH = 8
+#: Steps after which bounds that cost more are worth their while.
+_PATIENCE = 20_000
 #: After every start time.
 _LATE = np.iinfo(np.int64).max
 
@@ -29,35 +31,6 @@ class Best:
     place: int
     rows: Array
     weight: int
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Part:
-    """Nodes of about one size, with what is known of each."""
-
-    field: bounds.Field
-    low: Array  #: (nodes,) lower bound of the count
-    most: Array  #: (nodes,) how many may be stopped
-
-    def at(self, count: int) -> Part:
-        """Return the nodes on which ``count`` victims may be stopped and may suffice."""
-        return self.only((self.low <= count) & (count <= self.most))
-
-    def only(self, is_open: Array) -> Part:
-        """Return some of the nodes."""
-        if is_open.all():
-            return self
-        nodes = np.flatnonzero(is_open)
-        return Part(self.field.only(nodes), self.low[nodes], self.most[nodes])
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Open:
-    """Nodes on which the proved count may suffice."""
-
-    field: bounds.Field
-    is_usable: Array  #: (nodes, width) who can be in a set
-    least: Array  #: (nodes,) what a set weighs at least
 
 
 class Hunt:
@@ -75,14 +48,16 @@ class Hunt:
         self.parts = [self._part(field, table.mosts[field.places]) for field in bounds.fields(table)]
         self.parts = [part for part in self.parts if len(part.low)]
         self.fewest = bounds.NEVER
-        self.opened: list[_Open] = []  #: nodes on which the proved count may suffice, once a set is found
+        self.opened: list[
+            preparing.Open
+        ] = []  #: nodes on which the proved count may suffice, once a set is found
         self._opened: tuple[int, list[tuple[bounds.Field, Array]]] = 0, []
 
-    def _part(self, field: bounds.Field, most: Array) -> Part:
+    def _part(self, field: bounds.Field, most: Array) -> preparing.Part:
         """Keep the nodes on which some set suffices."""
         is_open = bounds.is_enough(field)
         self.single[field.places] = self.low[field.places] = np.where(is_open, 1, bounds.NEVER)
-        return Part(field, self.low[field.places], most).only(is_open & (most > 0))
+        return preparing.Part(field, self.low[field.places], most).only(is_open & (most > 0))
 
     def run(self) -> None:
         """
@@ -98,25 +73,48 @@ class Hunt:
         bounded = [self._bounded(part, most) for part in self.parts]
         self.parts = [part for part in bounded if len(part.low)]
         self.fewest = min((int(part.low.min()) for part in self.parts), default=bounds.NEVER)
+        self.budget.patience = _PATIENCE
+        try:
+            self._search_all(pile)
+        except minimal_set.PatienceSpent:
+            self.budget.patience = None
+            self._sharpen(most)
+            self._search_all(pile)
+
+    def _search_all(self, pile: Best | None) -> None:
         self._count_up(pile)
         if self.best is not None:
             self.opened = [self._open(field, is_usable) for field, is_usable in self._at(self.fewest)]
             self._lower_weight(self.opened)
             self._best_starts(self.opened)
 
-    def _bounded(self, part: Part, most: int) -> Part:
+    def _sharpen(self, most: int) -> None:
+        """Bound the nodes by the best multipliers as well; ``fewest`` stays proved."""
+        most = most if self.best is None else len(self.best.rows)
+        parts, self.parts, self._opened = self.parts, [], (0, [])
+        for part in parts:
+            extra = bounds.weighted(part.field, multipliers.of(part.field, most))
+            low = np.maximum(part.low, bounds.counts(extra, most)[:, 0])
+            self.low[part.field.places] = low
+            whole = preparing.Part(bounds.also_searched(part.field, extra), low, part.most)
+            self.parts.append(whole.only(low <= np.minimum(most, part.most)))
+        self.parts = [part for part in self.parts if len(part.low)]
+        least = min((int(part.low.min()) for part in self.parts), default=bounds.NEVER)
+        self.fewest = max(self.fewest, least)
+
+    def _bounded(self, part: preparing.Part, most: int) -> preparing.Part:
         """Bound the nodes, and keep those on which ``most`` may suffice: with pairs of amounts as further goals."""
         field, amounts = part.field, part.field.need.shape[1]
         found = bounds.counts(field, most)
         single, low = found[:, :amounts].max(axis=1, initial=0), found.max(axis=1, initial=0)
         self.single[field.places], self.low[field.places] = single, low
-        part = Part(field, low, part.most).only(low <= np.minimum(most, part.most))
+        part = preparing.Part(field, low, part.most).only(low <= np.minimum(most, part.most))
         pairs = bounds.pairs(part.field)
         if not len(part.low) or not pairs.goal.shape[1]:
             return part
         low = np.maximum(part.low, bounds.counts(pairs, most).max(axis=1))
         self.low[part.field.places] = low
-        whole = Part(bounds.together(part.field, pairs), low, part.most)
+        whole = preparing.Part(bounds.together(part.field, pairs), low, part.most)
         return whole.only(low <= np.minimum(most, part.most))
 
     def _at(self, count: int) -> list[tuple[bounds.Field, Array]]:
@@ -193,12 +191,12 @@ class Hunt:
 
     # The weight
 
-    def _open(self, field: bounds.Field, is_usable: Array) -> _Open:
+    def _open(self, field: bounds.Field, is_usable: Array) -> preparing.Open:
         weight = self.terms.weight[field.index]
         never = preparing.never_of(weight, self.fewest)
-        return _Open(field, is_usable, bounds.least_sums(weight, is_usable, self.fewest, never))
+        return preparing.Open(field, is_usable, bounds.least_sums(weight, is_usable, self.fewest, never))
 
-    def _lower_weight(self, opened: Sequence[_Open]) -> None:
+    def _lower_weight(self, opened: Sequence[preparing.Open]) -> None:
         """Find the least weight at the proved count; best bounds first, so that most nodes are never searched."""
         for one in opened:
             line, place, size = np.argsort(preparing.sortable(one.least), kind="stable"), 0, _FIRST_BATCH
@@ -210,7 +208,7 @@ class Hunt:
                 self._lower_weight_on(one, some)
                 place, size = place + size, size * 8
 
-    def _lower_weight_on(self, one: _Open, nodes: Array) -> None:
+    def _lower_weight_on(self, one: preparing.Open, nodes: Array) -> None:
         field = one.field.only(nodes)
         for some in preparing.batches(field, self.fewest):
             assert self.best is not None
@@ -222,7 +220,7 @@ class Hunt:
 
     # The start times
 
-    def _best_starts(self, opened: Sequence[_Open]) -> None:
+    def _best_starts(self, opened: Sequence[preparing.Open]) -> None:
         """Among the sets of the least weight find the one that starts, node and ids put first."""
         assert self.best is not None
         weight, first = self.best.weight, None
@@ -235,9 +233,11 @@ class Hunt:
                 if first is None or key < first:
                     self.best, first = found, key
 
-    def _by_starts(self, opened: Sequence[_Open], weight: int) -> list[tuple[list[int], int, _Open, int]]:
+    def _by_starts(
+        self, opened: Sequence[preparing.Open], weight: int
+    ) -> list[tuple[list[int], int, preparing.Open, int]]:
         """Return the nodes that may have a set of this weight by the best starts that a set there can have."""
-        found: list[tuple[list[int], int, _Open, int]] = []
+        found: list[tuple[list[int], int, preparing.Open, int]] = []
         for one in opened:
             nodes = np.flatnonzero(one.least <= weight)
             best = self._starts_at(one, nodes, weight)
@@ -248,7 +248,7 @@ class Hunt:
             ]
         return sorted(found, key=lambda one: one[:2])
 
-    def _starts_at(self, one: _Open, nodes: Array | slice, cap: int | Array) -> Array:
+    def _starts_at(self, one: preparing.Open, nodes: Array | slice, cap: int | Array) -> Array:
         """Return the best start times that a set within the cap can have on some nodes, sorted: (nodes, count)."""
         own, start = (column[one.field.index[nodes]] for column in (self.terms.weight, self.terms.start))
         is_usable = preparing.within(own, one.is_usable[nodes], self.fewest, cap)
@@ -260,7 +260,7 @@ class Hunt:
         starts: list[int] = self.terms.start[best.rows].tolist()
         return sorted(starts)
 
-    def _starts_on(self, one: _Open, row: int, weight: int) -> Best | None:
+    def _starts_on(self, one: preparing.Open, row: int, weight: int) -> Best | None:
         """Return the best set of this weight on one node."""
         own = slice(row, row + 1)
         field = one.field.only(own)

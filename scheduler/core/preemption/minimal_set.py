@@ -27,17 +27,24 @@ class BudgetSpent(errors.CoreError):
     """The search steps are used up; what was found so far stands, unproved."""
 
 
+class PatienceSpent(errors.CoreError):
+    """More steps than an easy question takes: it is worth while to think before searching on."""
+
+
 class Budget:
     """Search steps that one decision may spend."""
 
-    __slots__ = ("steps", "used")
+    __slots__ = ("patience", "steps", "used")
 
     def __init__(self, steps: int) -> None:
         self.steps = steps
         self.used = 0
+        self.patience: int | None = None  #: steps at which ``PatienceSpent`` is raised; None = never
 
     def spend(self, steps: int = 1) -> None:
-        """Count steps; BudgetSpent when so many are not left."""
+        """Count steps; BudgetSpent when so many are not left, PatienceSpent when patience ends before."""
+        if self.patience is not None and self.used + steps > self.patience:
+            raise PatienceSpent(f"{self.used} steps did not suffice")
         if self.used + steps > self.steps:
             raise BudgetSpent(f"search stopped after {self.used} of {self.steps} steps")
         self.used += steps

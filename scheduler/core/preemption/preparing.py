@@ -34,6 +34,35 @@ class Terms:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Part:
+    """Nodes of about one size, with what is known of each."""
+
+    field: bounds.Field
+    low: Array  #: (nodes,) lower bound of the count
+    most: Array  #: (nodes,) how many may be stopped
+
+    def at(self, count: int) -> Part:
+        """Return the nodes on which ``count`` victims may be stopped and may suffice."""
+        return self.only((self.low <= count) & (count <= self.most))
+
+    def only(self, is_open: Array) -> Part:
+        """Return some of the nodes."""
+        if is_open.all():
+            return self
+        nodes = np.flatnonzero(is_open)
+        return Part(self.field.only(nodes), self.low[nodes], self.most[nodes])
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Open:
+    """Nodes on which the proved count may suffice."""
+
+    field: bounds.Field
+    is_usable: Array  #: (nodes, width) who can be in a set
+    least: Array  #: (nodes,) what a set weighs at least
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Ready:
     """Items of a search, and whose they are."""
 
@@ -88,10 +117,10 @@ def never_of(weight: Array, count: int) -> int:
 
 def by_cover(field: bounds.Field, is_usable: Array, terms: Terms, count: int) -> Ready | None:
     """Return the usable candidates, those first that cover most; None when no node has enough of them."""
-    cover = field.parts.sum(axis=1)
+    cover = field.reach[:, field.searched - 1]
     shape = (field.parts * (np.arange(field.parts.shape[1]) * 2 + 3)[:, None]).sum(axis=1)
     start, weight = (sortable(column[field.index]) for column in (terms.start, terms.weight))
-    order = np.lexsort((start, weight, shape, -cover, ~is_usable), axis=-1)
+    order = np.lexsort((start, weight, shape, -sortable(cover), ~is_usable), axis=-1)
     return _ready(field, (is_usable, order), terms, count, has_twins=True)
 
 
@@ -131,9 +160,7 @@ def _cut(field: bounds.Field, order: Array, sizes: Array, terms: Terms, *, has_t
     is_real = np.arange(order.shape[1]) < sizes[:, None]
     weight = terms.weight[rows]
     weight = np.where(is_real, weight, weight.max(initial=0))
-    goals = slice(
-        field.need.shape[1] + 1
-    )  # the amounts and all together: pairs prune too little for their cost
+    goals = slice(field.searched)
     reach = np.take_along_axis(field.reach[:, goals], order[:, None, :], axis=2) * is_real[:, None, :]
     gives = np.ascontiguousarray(reach.transpose(0, 2, 1))
     twin = _twins(gives, weight) if has_twins else None

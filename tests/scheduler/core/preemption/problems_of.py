@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 
 from scheduler.core import entities
@@ -47,3 +48,19 @@ def at_random(seed: int, *, size: int = 8, kinds: int = 2, nodes: int = 2, most:
         ]
         targets.append(a_target(need, candidates, node_id=node_id, rank=nodes - node_id))
     return a_problem(*targets, order=chance.choice(tuple(entities.PreemptionOrder)))
+
+
+def times(target: policy.Target, scale: int) -> policy.Target:
+    """Return the node with every amount so many times as large."""
+    candidates = tuple(
+        dataclasses.replace(one, gives=tuple(amount * scale for amount in one.gives))
+        for one in target.candidates
+    )
+    return dataclasses.replace(
+        target, need=tuple(amount * scale for amount in target.need), candidates=candidates
+    )
+
+
+def renamed(target: policy.Target, node_id: int) -> policy.Target:
+    """Return the node under another id and name."""
+    return dataclasses.replace(target, node_id=node_id, name=f"n{node_id:05d}")

@@ -30,7 +30,8 @@ def _sufficient(target):
 @pytest.mark.parametrize("seed", range(25))
 def test_no_set_is_smaller_than_the_bound_or_uses_who_is_not_usable(seed, scale):
     targets = [
-        _times(target, scale) for target in problems_of.at_random(seed, size=6, kinds=1 + seed % 4).targets
+        problems_of.times(target, scale)
+        for target in problems_of.at_random(seed, size=6, kinds=1 + seed % 4).targets
     ]
     field = _field(*targets)
     field = bounds.together(field, bounds.pairs(field))
@@ -46,11 +47,6 @@ def test_no_set_is_smaller_than_the_bound_or_uses_who_is_not_usable(seed, scale)
             used = {c.session_id for one in sets if len(one) == count for c in one}
             usable = bounds.usable(field, count)[row, : len(target.candidates)].tolist()
             assert used <= {c.session_id for c, may in zip(target.candidates, usable, strict=True) if may}
-
-
-def _times(target, scale):
-    candidates = [a_candidate(c.session_id, tuple(g * scale for g in c.gives)) for c in target.candidates]
-    return a_target(tuple(n * scale for n in target.need), candidates, node_id=target.node_id)
 
 
 def test_pairs_bound_what_single_amounts_do_not():

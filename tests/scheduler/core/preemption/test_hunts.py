@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
 from scheduler.core.preemption import hunts, minimal_set, preparing, tables
+from tests.scheduler.core.preemption import problems_of
 from tests.scheduler.core.preemption.problems_of import a_candidate, a_target
 
 PAIRS = [(6, 0), (6, 0), (0, 6), (0, 6), (1, 1)]
@@ -54,3 +57,34 @@ def test_without_a_node_that_can_be_made_free_nothing_is_found(most):
     hunt.run()
 
     assert hunt.best is None
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_patience_decides_how_it_is_searched_and_not_what_is_found(monkeypatch, seed):
+    targets = problems_of.at_random(seed, size=9, kinds=1 + seed % 4).targets
+    found = []
+    for patience in (0, 10**9):
+        monkeypatch.setattr(hunts, "_PATIENCE", patience)
+        hunt = _hunt(*targets)
+        hunt.run()
+        found.append(
+            None if hunt.best is None else (hunt.key_of(hunt.best), hunt.best.rows.tolist(), hunt.fewest)
+        )
+
+    assert found[0] == found[1]
+
+
+def test_multipliers_prove_what_the_other_bounds_leave_unproved(monkeypatch):
+    chance, sizes = random.Random(1), []
+    for _ in range(60):
+        parts = [chance.random() + 0.02 for _ in range(3)]
+        sizes.append(tuple(max(1, round(150 * part / sum(parts))) for part in parts))
+    candidates = [a_candidate(i, size, value=i % 5, start=i) for i, size in enumerate(sizes)]
+    hunt = _hunt(a_target((620, 520, 480), candidates), steps=1_000_000)
+
+    hunt.run()
+
+    assert (hunt.fewest, len(hunt.best.rows)) == (11, 11)
+    monkeypatch.setattr(hunts, "_PATIENCE", 10**9)
+    with pytest.raises(minimal_set.BudgetSpent):
+        _hunt(a_target((620, 520, 480), candidates), steps=1_000_000).run()

@@ -113,3 +113,16 @@ def test_the_budget_counts_every_extension_and_says_when_it_is_spent():
     with pytest.raises(minimal_set.BudgetSpent, match="after 2 of 3 steps"):
         search.first()
     assert budget.used == 2
+
+
+def test_patience_ends_before_the_budget_does():
+    budget = minimal_set.Budget(9)
+    budget.patience = 3
+    budget.spend(3)
+    with pytest.raises(minimal_set.PatienceSpent, match="3 steps did not suffice"):
+        budget.spend()
+
+    budget.patience = None
+    budget.spend(6)
+
+    assert budget.used == 9
