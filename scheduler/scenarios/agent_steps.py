@@ -106,6 +106,14 @@ def late_exit_report(stage: stages.Stage, found: fields.Fields) -> None:
     stage.history.remarks.append(f"{word}: exit report of run {number}")
 
 
+def report_again(stage: stages.Stage, found: fields.Fields) -> None:
+    """The last report about a session is delivered once more, or several times."""
+    session = stage.session(found)
+    for _ in range(found.count("times", 1, least=1, most=stages.MOST_TIMES)):
+        for agent in stage.fleet.agents.values():
+            agent.repeat(str(session.public_id))
+
+
 def _picture(session: models.Session) -> list[object]:
     row = models.Session.objects.get(pk=session.pk)
     held = list(row.allocations.order_by("pk").values_list("node_id", "slots"))

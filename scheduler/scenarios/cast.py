@@ -59,6 +59,11 @@ class Cast:
         Raises:
             NotExpressible: it says of itself what only a picture can.
         """
+        row = self._submit(one)
+        self.history.submitted.append(one.id)
+        return row
+
+    def _submit(self, one: entries.SessionEntry) -> models.Session:
         if one.standing != entries.Standing():
             raise errors.NotExpressible(f"session {one.id} has keys that only a picture of kind select has")
         moment = self.world.time.moment
@@ -87,13 +92,13 @@ class Cast:
     def run(self, one: entries.SessionEntry) -> None:
         """Submit a session in the past, and let it run since its start."""
         with self.world.at(self._start_of(one)):
-            row = self.submit(one)
+            row = self._submit(one)
             models.Session.objects.filter(pk=row.pk).update(times_preempted=one.times_preempted)
             self.world.place(row, one.alloc)
 
     def take(self, one: entries.SessionEntry) -> bool:
         """Let a session take slots now, past the scheduler; False when they are kept for somebody else."""
-        row = self.submit(one)
+        row = self._submit(one)
         return self.world.try_to_place(row, one.alloc)
 
     def _start_of(self, one: entries.SessionEntry) -> datetime.datetime:

@@ -14,6 +14,7 @@ from scheduler.scenarios import located
 Amounts = Mapping[str, int]
 #: Seconds, exact to the microsecond.
 Seconds = int | decimal.Decimal
+DEFAULT_QUEUE = "q1"
 #: How long a running session has run when the case does not say.
 STARTED_S_AGO = 3600
 
@@ -26,6 +27,10 @@ class Kind(enum.StrEnum):
     CONFIG = "config"
     EXPLAIN = "explain"
     SIGNAL = "signal"
+
+
+#: What these are about is a cluster with sessions; of the others alone what has steps.
+PICTURED = (Kind.SELECT, Kind.LIFECYCLE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +46,7 @@ class NodeEntry:
 
 @dataclasses.dataclass(frozen=True)
 class QueueEntry:
-    """One queue of the case; ``q1`` is always there."""
+    """One queue of the case; the default one is always there."""
 
     id: str
     preemptible: bool = False

@@ -7,75 +7,44 @@ judged. A false one makes it failed all the same.
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable
 from typing import Any
 
 from scheduler import models
-from scheduler.scenarios import history, located, phrases
+from scheduler.scenarios import final_answers, findings, history, located, phrases
 
 _SENTENCES = frozenset({"because", "check", "note", "then", "rule"})
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
-@dataclasses.dataclass(frozen=True)
-class Finding:
-    """One expectation, judged."""
-
-    what: str
-    holds: bool | None  #: None = it cannot be judged
-    text: str = ""  #: how it is, where it is not as expected
-    is_sentence: bool = False  #: an explanation for people; never judged
+Judge = Callable[[Any, history.History], list[findings.Finding]]
 
 
-Judge = Callable[[Any, history.History], list[Finding]]
-
-
-def judge(expected: located.Table, seen: history.History) -> list[Finding]:
+def judge(expected: located.Table, seen: history.History) -> list[findings.Finding]:
     """Return a finding for each key of an ``expect`` table."""
     return [finding for key, value in expected.items() for finding in _one(key, value, seen)]
 
 
-def _one(key: str, value: Any, seen: history.History) -> list[Finding]:
+def _one(key: str, value: Any, seen: history.History) -> list[findings.Finding]:
     if key in _SENTENCES:
-        return [Finding(key, None, is_sentence=True)]
+        return [findings.Finding(key, None, is_sentence=True)]
     if key in _KEYS:
         return _KEYS[key](value, seen)
     for pattern, make in _PATTERNS:
         if match := re.fullmatch(pattern, key):
             return make(match[1], value, seen)
-    return [_unknown(key, value)]
-
-
-def _unknown(key: str, value: Any) -> Finding:
-    return Finding(f"expect.{key}", None, f"this version cannot judge {_text(value)!r}")
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else str(_plain(value))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list) else value
-
-
-def _finding(key: str, value: Any, holds: bool | None, got: Any) -> Finding:
-    if holds is None:
-        return _unknown(key, value)
-    return Finding(f"expect.{key}", holds, f"it is {_text(got)}, expected {_text(value)}")
+    return [findings.unknown(key, value)]
 
 
 def _by_session(key: str, judge_one: Callable[[str, Any, history.History], tuple[bool | None, Any]]) -> Judge:
     """Return the judge of a table from session to something."""
 
-    def judge_all(value: Any, seen: history.History) -> list[Finding]:
+    def judge_all(value: Any, seen: history.History) -> list[findings.Finding]:
         if not isinstance(value, dict) or set(value) - set(seen.sessions):
-            return [_unknown(key, value)]
+            return [findings.unknown(key, value)]
         return [
-            _finding(f"{key}.{name}", wanted, *judge_one(name, wanted, seen))
+            findings.found(f"{key}.{name}", wanted, *judge_one(name, wanted, seen))
             for name, wanted in value.items()
         ]
 
@@ -112,7 +81,7 @@ def _reason(name: str, wanted: Any, seen: history.History) -> tuple[bool | None,
 
 def _notices(name: str, wanted: Any, seen: history.History) -> tuple[bool | None, Any]:
     got = seen.notices(name)
-    if not isinstance(wanted, list) or set(wanted) - set(history.NOTICES):
+    if not isinstance(wanted, list) or not all(str(each) in history.NOTICES for each in wanted):
         return None, got
     return [word for word in got if word in wanted] == list(wanted), got
 
@@ -125,63 +94,66 @@ def _result(name: str, wanted: Any, seen: history.History) -> tuple[bool | None,
 # Decisions
 
 
-def _victims(value: Any, seen: history.History) -> list[Finding]:
+def _victims(value: Any, seen: history.History) -> list[findings.Finding]:
     """All that were ever told to stop, together."""
     got = sorted({victim for each in seen.preemptions() for victim in seen.victims(each)})
-    holds = sorted(value) == got if isinstance(value, list) else None
-    return [_finding("victims", value, holds, got)]
+    wanted = findings.names(value)
+    holds = None if wanted is None else wanted == got
+    return [findings.found("victims", value, holds, got)]
 
 
-def _decision(value: Any, seen: history.History) -> list[Finding]:
+def _decision(value: Any, seen: history.History) -> list[findings.Finding]:
     found = seen.preemptions()
     if isinstance(value, str):
         got = [seen.victims(each) for each in found]
-        return [_finding("decision", value, phrases.said(value, seen), got or "none")]
+        return [findings.found("decision", value, phrases.said(value, seen), got or "none")]
     return _about("decision", value, found, seen)
 
 
-def _numbered(number: str, value: Any, seen: history.History) -> list[Finding]:
+def _numbered(number: str, value: Any, seen: history.History) -> list[findings.Finding]:
     place = int(number)
     return _about(f"decision_{number}", value, seen.preemptions()[place - 1 : place], seen)
 
 
-def _at_tick(ordinal: str, value: Any, seen: history.History) -> list[Finding]:
+def _at_tick(ordinal: str, value: Any, seen: history.History) -> list[findings.Finding]:
     """What one tick decided: ``no decision``, or a table about its decisions."""
     is_word = ordinal in _ORDINALS
     place = _ORDINALS.index(ordinal) if is_word else int(ordinal) - 1
     key = f"{ordinal}_tick" if is_word else f"tick_{ordinal}"
     ticks = [look for look in seen.looks if look.is_tick]
     if place >= len(ticks):
-        return [Finding(f"expect.{key}", False, "there were fewer ticks")]
+        return [findings.Finding(f"expect.{key}", False, "there were fewer ticks")]
     tick = seen.looks.index(ticks[place])
     before = seen.looks[tick - 1].decisions if tick else frozenset()
     new = [each for each in seen.preemptions() if each.pk in ticks[place].decisions - before]
     if value in ("no decision", "none"):
-        return [_finding(key, value, not new, [seen.victims(each) for each in new])]
+        return [findings.found(key, value, not new, [seen.victims(each) for each in new])]
     return _about(key, value, new, seen)
 
 
-def _about(key: str, value: Any, found: list[models.Decision], seen: history.History) -> list[Finding]:
+def _about(
+    key: str, value: Any, found: list[models.Decision], seen: history.History
+) -> list[findings.Finding]:
     """Judge a table about decisions: ``victims`` of all of them, ``outcome`` and ``target`` of the last."""
     if not isinstance(value, dict):
-        return [_unknown(key, value)]
+        return [findings.unknown(key, value)]
     if not found:
-        return [Finding(f"expect.{key}", False, "there is no such decision")]
-    findings = []
+        return [findings.Finding(f"expect.{key}", False, "there is no such decision")]
+    judged = []
     for part, wanted in value.items():
         holds, got = _part(part, wanted, found, seen)
-        findings.append(_finding(f"{key}.{part}", wanted, holds, got))
-    return findings
+        judged.append(findings.found(f"{key}.{part}", wanted, holds, got))
+    return judged
 
 
 def _part(
     part: str, wanted: Any, found: list[models.Decision], seen: history.History
 ) -> tuple[bool | None, Any]:
     last = found[-1]
-    if part == "victims" and isinstance(wanted, list):
+    if part == "victims" and (names := findings.names(wanted)) is not None:
         got = sorted({victim for each in found for victim in seen.victims(each)})
-        return sorted(wanted) == got, got
-    if part == "outcome" and wanted in history.OUTCOMES:
+        return names == got, got
+    if part == "outcome" and str(wanted) in history.OUTCOMES:
         kind, cause = seen.outcome(last)
         return _is_outcome(str(wanted), kind, cause), f"{kind or 'open'} {cause}".strip()
     if part == "target":
@@ -196,34 +168,36 @@ def _is_outcome(word: str, kind: str, cause: str) -> bool:
     return kind == wanted_kind
 
 
-def _total(value: Any, seen: history.History) -> list[Finding]:
+def _total(value: Any, seen: history.History) -> list[findings.Finding]:
     got = sum(len(seen.victims(each)) for each in seen.preemptions())
-    return [_finding("preempted_total", value, phrases.number(value, got), got)]
+    return [findings.found("preempted_total", value, phrases.number(value, got), got)]
 
 
 # Sentences that mean something
 
 
 def _said(key: str) -> Judge:
-    def judge_text(value: Any, seen: history.History) -> list[Finding]:
-        return [_finding(key, value, phrases.said(str(value), seen), "otherwise")]
+    def judge_text(value: Any, seen: history.History) -> list[findings.Finding]:
+        return [findings.found(key, value, phrases.said(str(value), seen), "otherwise")]
 
     return judge_text
 
 
-def _never(value: Any, seen: history.History) -> list[Finding]:
+def _never(value: Any, seen: history.History) -> list[findings.Finding]:
     texts = value if isinstance(value, list) else [value]
-    return [_finding("never", text, phrases.never(str(text), seen), "so at some time") for text in texts]
+    return [
+        findings.found("never", text, phrases.never(str(text), seen), "so at some time") for text in texts
+    ]
 
 
-def _one_of(value: Any, seen: history.History) -> list[Finding]:
+def _one_of(value: Any, seen: history.History) -> list[findings.Finding]:
     """One alternative must hold in all its parts."""
     if not isinstance(value, list):
-        return [_unknown("one_of", value)]
+        return [findings.unknown("one_of", value)]
     verdicts = [_alternative(each, seen) for each in value]
     holds = True if True in verdicts else None if None in verdicts else False
     states = seen.looks[-1].states
-    return [_finding("one_of", value, holds, {name: states[name] for name in sorted(states)})]
+    return [findings.found("one_of", value, holds, {name: states[name] for name in sorted(states)})]
 
 
 def _alternative(value: Any, seen: history.History) -> bool | None:
@@ -238,23 +212,23 @@ def _alternative(value: Any, seen: history.History) -> bool | None:
     return False if False in verdicts else None if None in verdicts else True
 
 
-def _promise(name: str, value: Any, seen: history.History) -> list[Finding]:
+def _promise(name: str, value: Any, seen: history.History) -> list[findings.Finding]:
     """``withdrawn and recorded``: the decision for a session was taken back or handed on, and its record says so."""
     key = f"promise_of_{name}"
     if name not in seen.sessions or value != "withdrawn and recorded":
-        return [_unknown(key, value)]
+        return [findings.unknown(key, value)]
     kinds = [seen.outcome(each)[0] for each in seen.preemptions(name)]
     over = (models.Outcome.Kind.WITHDRAWN, models.Outcome.Kind.TRANSFERRED)
-    return [_finding(key, value, bool(kinds) and kinds[0] in over, kinds or "no decision")]
+    return [findings.found(key, value, bool(kinds) and kinds[0] in over, kinds or "no decision")]
 
 
-def _after_step(number: str, value: Any, seen: history.History) -> list[Finding]:
+def _after_step(number: str, value: Any, seen: history.History) -> list[findings.Finding]:
     key = f"after_step_{number}"
     look = next((look for look in seen.looks if look.step == int(number)), None)
     if look is None or not isinstance(value, dict) or set(value) - set(look.states):
-        return [_unknown(key, value)]
+        return [findings.unknown(key, value)]
     return [
-        _finding(
+        findings.found(
             f"{key}.{name}",
             wanted,
             phrases.of_session(str(wanted), name, look.states[name], seen),
@@ -264,8 +238,8 @@ def _after_step(number: str, value: Any, seen: history.History) -> list[Finding]
     ]
 
 
-def _same_in_every_mode(value: Any, seen: history.History) -> list[Finding]:
-    return [] if value is True else [_unknown("same_in_every_mode", value)]
+def _same_in_every_mode(value: Any, seen: history.History) -> list[findings.Finding]:
+    return [] if value is True else [findings.unknown("same_in_every_mode", value)]
 
 
 _KEYS: dict[str, Judge] = {
@@ -284,8 +258,9 @@ _KEYS: dict[str, Judge] = {
     "never": _never,
     "one_of": _one_of,
     "same_in_every_mode": _same_in_every_mode,
+    **final_answers.KEYS,
 }
-_PATTERNS: tuple[tuple[str, Callable[[str, Any, history.History], list[Finding]]], ...] = (
+_PATTERNS: tuple[tuple[str, Callable[[str, Any, history.History], list[findings.Finding]]], ...] = (
     (r"decision_(\d+)", _numbered),
     (r"after_step_(\d+)", _after_step),
     (r"(first|second|third|fourth|fifth)_tick", _at_tick),

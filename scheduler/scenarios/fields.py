@@ -18,6 +18,10 @@ from scheduler.scenarios import errors, located
 
 #: Keys of other systems' rules that the specification leaves out on purpose.
 BEYOND = frozenset({"deserved", "reclaim", "kernels", "tags", "suspendable", "enforce_resume"})
+_LONGEST_SHOWN = 200
+_NAMES = (str, int, decimal.Decimal)
+#: The largest whole number of a case: that of a column.
+MOST = 2**31 - 1
 #: Those of them that false switches off; of the others, false says something, too.
 _SWITCHES = frozenset({"reclaim", "enforce_resume"})
 
@@ -69,16 +73,20 @@ class Fields:
         if value is None:
             raise self.fault(key, "is missing")
         if isinstance(value, bool) or not isinstance(value, str | int):
-            raise self.fault(key, f"must be text, not {value!r}")
+            raise self.fault(key, f"must be text, not {shown(value)}")
         return str(value)
 
-    def number(self, key: str, default: int | None = None, *, least: int = -(2**31)) -> int | None:
-        """Return a whole number, at least ``least``."""
+    def number(
+        self, key: str, default: int | None = None, *, least: int = -(2**31), most: int = MOST
+    ) -> int | None:
+        """Return a whole number from ``least`` to ``most``."""
         value = self.take(key, default)
         if value is None:
             return None
         if type(value) is not int or value < least:
-            raise self.fault(key, f"must be a whole number of at least {least}, not {value!r}")
+            raise self.fault(key, f"must be a whole number of at least {least}, not {shown(value)}")
+        if value > most:
+            raise self.fault(key, f"is {value}; it is at most {most}")
         return value
 
     def seconds(self, key: str) -> int | decimal.Decimal | None:
@@ -86,20 +94,22 @@ class Fields:
         value = self.take(key)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | decimal.Decimal) or value * 10**6 % 1:
-            raise self.fault(key, f"must be seconds, not {value!r}")
+        if isinstance(value, bool) or not isinstance(value, int | decimal.Decimal):
+            raise self.fault(key, f"must be seconds, not {shown(value)}")
+        if not -MOST <= value <= MOST or value * 10**6 % 1:
+            raise self.fault(key, f"must be seconds, exact to the microsecond and below 2^31, not {value}")
         return value
 
-    def count(self, key: str, default: int, *, least: int = 0) -> int:
+    def count(self, key: str, default: int, *, least: int = 0, most: int = MOST) -> int:
         """Return a whole number that is always there."""
-        value = self.number(key, default, least=least)
+        value = self.number(key, default, least=least, most=most)
         return default if value is None else value
 
     def flag(self, key: str, default: bool = False) -> bool:
         """Return true or false."""
         value = self.take(key, default)
         if not isinstance(value, bool):
-            raise self.fault(key, f"must be true or false, not {value!r}")
+            raise self.fault(key, f"must be true or false, not {shown(value)}")
         return value
 
     def word(self, key: str, default: str, allowed: Collection[str]) -> str:
@@ -110,13 +120,21 @@ class Fields:
         return value
 
     def words(self, key: str) -> list[str] | None:
-        """Return a list of names, None when it is missing."""
+        """Return a list of names, one name alone as a list of one, None when it is missing."""
         value = self.take(key)
         if value is None:
             return None
-        if not isinstance(value, list) or not all(isinstance(each, str | int) for each in value):
-            raise self.fault(key, f"must be a list of names, not {value!r}")
-        return [str(each) for each in value]
+        names = value if isinstance(value, list) else [value]
+        if not all(isinstance(each, _NAMES) for each in names):
+            raise self.fault(key, f"must be a list of names, not {shown(value)}")
+        return [_word(each) for each in names]
+
+    def label(self, key: str) -> str:
+        """Return the value of a label: any single value, as it is written."""
+        value = self.take(key, "")
+        if not isinstance(value, _NAMES):
+            raise self.fault(key, f"must be a word, not {shown(value)}")
+        return _word(value)
 
     def tables(self, key: str, what: str) -> list[Fields]:
         """Return a list of tables, empty when it is missing."""
@@ -178,6 +196,25 @@ class Fields:
         value = self._table[key]
         is_empty = value is None or value == [] or value == {}
         return key in BEYOND and (is_empty or (value is False and key in _SWITCHES))
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def shown(value: Any) -> str:
+    """Return a value as a file has it, shortened where it is long."""
+    text = _word(plain(value))
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+
+
+def plain(value: Any) -> Any:
+    """Return a value of plain tables and lists, exact decimals as text."""
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    return str(value) if isinstance(value, decimal.Decimal) else value
 
 
 def kind(name: str) -> units.SlotKind:

@@ -63,6 +63,7 @@ class History:
 
     world: worlds.World
     sessions: dict[str, models.Session] = dataclasses.field(default_factory=dict)
+    submitted: list[str] = dataclasses.field(default_factory=list)  #: those that waited, in order
     looks: list[Look] = dataclasses.field(default_factory=list)
     remarks: list[str] = dataclasses.field(default_factory=list)  #: what a step found out, in words
 

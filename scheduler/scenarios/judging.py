@@ -2,30 +2,25 @@
 Compare the answers of a ``select`` case with what it expects.
 
 An expectation belongs to a rule of choosing; one for another rule than that in force is compared by the case's
-``expect_alternative``, or not at all. Sentences for people are no expectations: they are named as not compared.
+``expect_alternative``, or not at all. Sentences for people are no expectations: they are named as not compared. Where
+nothing was compared, nothing has passed.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from scheduler.core import decisions, entities
-from scheduler.scenarios import answers, entries, errors, fields, located, picture
+from scheduler.core import entities
+from scheduler.scenarios import answers, entries, errors, fields, located, picture, sayings
 
 Verdict = answers.Verdict
 _SENTENCES = ("because", "then", "note", "check")
 _OUTCOMES = [str(outcome) for outcome in answers.Outcome]
 _RULES = ("all", *(str(rule) for rule in answers.Rule if rule))
-_R = decisions.PendReason
-#: What a case may say in plain words, and the headline reasons that say the same.
-_PHRASES: tuple[tuple[str, frozenset[str]], ...] = (
-    (r"no node in the group offers slot [\w.-]+", frozenset({_R.NEVER_FITS})),
-    (r"[\d.]+ [\w.-]+ cannot be freed on any one node", decisions.SHORT_OF_SLOTS),
-    (r"suspending frees [\w.-]+ but not [\w.-]+", decisions.SHORT_OF_SLOTS),
-)
+#: Sessions that must not be among the victims.
+_FORBIDDEN = ("forbidden", "never", "not_victims")
 
 
 def judge(case: entries.Case, found: Mapping[str, answers.Answer]) -> answers.Result:
@@ -47,7 +42,9 @@ def judge(case: entries.Case, found: Mapping[str, answers.Answer]) -> answers.Re
     if comparison.differences:
         return answers.Result(case.id, Verdict.FAILED, "; ".join(comparison.differences), found)
     if beyond:
-        return answers.Result(case.id, Verdict.SKIPPED, "; ".join(beyond), found)
+        return answers.Result(case.id, Verdict.SKIPPED, "; ".join(dict.fromkeys(beyond)), found)
+    if not comparison.compared:
+        return answers.Result(case.id, Verdict.SKIPPED, "it expects nothing that can be compared", found)
     why = f"not compared: {', '.join(comparison.sentences)}" if comparison.sentences else ""
     return answers.Result(case.id, Verdict.PASSED, why, found)
 
@@ -113,6 +110,7 @@ class _Comparison:
     """Differences found so far."""
 
     case: entries.Case
+    compared: int = 0
     differences: list[str] = dataclasses.field(default_factory=list)
     beyond: list[str] = dataclasses.field(default_factory=list)
     sentences: list[str] = dataclasses.field(default_factory=list)
@@ -122,8 +120,8 @@ class _Comparison:
         answer = found[name]
         if wanted.take("outcome") is not None:
             self._same(name, "outcome", wanted.word("outcome", "", _OUTCOMES), str(answer.outcome))
-        if (target := wanted.take("target")) is not None:
-            self._same(name, "target", target, answer.target)
+        if targets := wanted.words("target"):
+            self._one_of(name, "target", targets, answer.target)
         self._victims(name, wanted, answer)
         self._reason(name, wanted, answer)
         self._freed(name, wanted, answer)
@@ -132,35 +130,62 @@ class _Comparison:
         wanted.close()
 
     def _same(self, name: str, what: str, expected: Any, got: Any) -> None:
+        self.compared += 1
         if expected != got:
             self.differences.append(f"{name}: {what} is {_shown(got)}, expected {_shown(expected)}")
 
+    def _one_of(self, name: str, what: str, acceptable: list[Any], got: Any) -> None:
+        self.compared += 1
+        if got not in acceptable:
+            wanted = " or ".join(_shown(each) for each in acceptable)
+            self.differences.append(f"{name}: {what} is {_shown(got)}, expected {wanted}")
+
     def _victims(self, name: str, wanted: fields.Fields, answer: answers.Answer) -> None:
-        names = {one.id for one in self.case.running}
-        victims = wanted.words("victims")
-        if victims is not None:
-            if unknown := sorted(set(victims) - names):
-                raise wanted.fault("victims", f"names {', '.join(unknown)}, which is no running session")
-            self._same(name, "victims", sorted(victims), list(answer.victims))
-        sets = wanted.take("any_of")
-        if sets is not None:
-            acceptable = [sorted(_names(wanted, each)) for each in sets]
-            if list(answer.victims) not in acceptable:
-                self._same(name, "victims", f"one of {acceptable}", list(answer.victims))
-        count = wanted.number("count", least=0)
-        if count is not None:
+        got = list(answer.victims)
+        if (victims := wanted.words("victims")) is not None:
+            self._same(name, "victims", self._known(wanted, "victims", victims), got)
+        if (sets := wanted.take("any_of")) is not None:
+            if not isinstance(sets, located.Items) or not sets:
+                raise wanted.fault("any_of", "must be a list of lists of names")
+            acceptable = [self._known(wanted, "any_of", _names(wanted, each)) for each in sets]
+            self._one_of(name, "victims", acceptable, got)
+        if (count := wanted.number("count", least=0)) is not None:
             self._same(name, "count of victims", count, len(answer.victims))
+        for key in _FORBIDDEN:
+            if wanted.has(key):
+                self._forbidden(name, key, wanted, got)
+
+    def _forbidden(self, name: str, key: str, wanted: fields.Fields, got: list[str]) -> None:
+        """Compare a list of sessions that must not be victims; a sentence is none."""
+        value = wanted.take(key)
+        if isinstance(value, str) and value not in {one.id for one in self.case.running}:
+            self.beyond.append(f"line {wanted.line_of(key)}: {key} says {value!r}, which cannot be compared")
+            return
+        names = self._known(wanted, key, wanted.words(key) or [])
+        self._same(name, f"victims that are {key}", [], [each for each in got if each in names])
+
+    def _known(self, wanted: fields.Fields, key: str, names: list[str]) -> list[str]:
+        """Return names of running sessions, sorted."""
+        if unknown := sorted(set(names) - {one.id for one in self.case.running}):
+            raise wanted.fault(key, f"names {', '.join(unknown)}, which is no running session")
+        return sorted(names)
 
     def _reason(self, name: str, wanted: fields.Fields, answer: answers.Answer) -> None:
         text = wanted.take("reason")
         if text is None:
             return
-        is_code = text in list(_R)
-        reasons = answers.headlines(text) if is_code else _said_in_words(str(text))
-        if reasons is None:
-            self.sentences.append("reason")
-        elif answer.reason not in reasons:
-            self._same(name, "reason", text if is_code else " or ".join(sorted(reasons)), answer.reason)
+        meant = sayings.reasons(str(text))
+        if meant.is_exact:
+            self.compared += 1
+            if answer.reason not in meant.codes:
+                self._same(name, "reason", meant.text, answer.reason)
+        elif answer.reason in meant.codes:
+            self.compared += 1
+        else:
+            line = wanted.line_of("reason")
+            self.beyond.append(
+                f"line {line}: reason {fields.shown(text)!r} cannot be compared with {_shown(answer.reason)}"
+            )
 
     def _freed(self, name: str, wanted: fields.Fields, answer: answers.Answer) -> None:
         if not wanted.has("freed"):
@@ -174,10 +199,6 @@ def _names(wanted: fields.Fields, value: Any) -> list[str]:
     if not isinstance(value, located.Items):
         raise wanted.fault("any_of", "must be a list of lists of names")
     return [str(each) for each in value]
-
-
-def _said_in_words(text: str) -> frozenset[str] | None:
-    return next((reasons for pattern, reasons in _PHRASES if re.fullmatch(pattern, text)), None)
 
 
 def _freed(case: entries.Case, answer: answers.Answer) -> dict[str, dict[str, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from scheduler import models
 from scheduler.scenarios import fields, rules, stages
@@ -47,12 +48,25 @@ def opt_out(stage: stages.Stage, found: fields.Fields) -> None:
 
 def admin_sets(stage: stages.Stage, found: fields.Fields) -> None:
     """An administrator changes the rules."""
+    _change_policy(stage, rules.changes(found))
+
+
+def switch(state: str) -> Step:
+    """Return the step in which an administrator switches preemption."""
+
+    def step(stage: stages.Stage, found: fields.Fields) -> None:
+        _change_policy(stage, {"preemption_state": state})
+
+    return step
+
+
+def _change_policy(stage: stages.Stage, changes: dict[str, Any]) -> None:
     group = models.ResourceGroup.objects.select_related("policy").get(pk=stage.world.group.pk)
     assert group.policy is not None
     policies.change_policy(
         actors.SYSTEM,
         group,
-        changes=rules.changes(found),
+        changes=changes,
         reason="a step of the case",
         expected_version=group.policy.version,
     )

@@ -11,7 +11,7 @@ Play = Callable[[entries.Case], answers.Result]
 _NOT_RUN = {
     entries.Kind.CONFIG: "kind config: it is prose about pages and upgrades, no picture and no steps",
     entries.Kind.EXPLAIN: "kind explain: it is prose about records and pages, no picture and no steps",
-    entries.Kind.SIGNAL: "kind signal: it is about real processes; a simulated agent has none",
+    entries.Kind.SIGNAL: "kind signal: it is about real processes; a simulated agent has none, and there are no steps",
 }
 
 
@@ -24,7 +24,7 @@ def run(case: entries.Case, lifecycle: Play) -> answers.Result:
     """
     if case.fault:
         return answers.Result(case.id, Verdict.FAILED, case.fault)
-    if case.kind in _NOT_RUN:
+    if case.kind in _NOT_RUN and not case.steps:
         return answers.Result(case.id, Verdict.SKIPPED, _NOT_RUN[case.kind])
     if case.beyond:
         return answers.Result(case.id, Verdict.SKIPPED, "; ".join(case.beyond))
@@ -37,7 +37,17 @@ def run(case: entries.Case, lifecycle: Play) -> answers.Result:
 
 
 def _select(case: entries.Case) -> answers.Result:
+    if case.steps:
+        raise errors.NotExpressible(
+            "it has steps, which a case of kind select has not: kind lifecycle plays them"
+        )
     if not case.nodes or not case.pending:
         missing = "nodes" if not case.nodes else "pending sessions"
         raise errors.BadScenario(f"line {case.line}: a case of kind select needs {missing}")
-    return judging.judge(case, select.run(case))
+    found = select.run(case)
+    try:
+        return judging.judge(case, found)
+    except errors.BadScenario as error:
+        return answers.Result(case.id, Verdict.FAILED, str(error), found)
+    except errors.NotExpressible as error:
+        return answers.Result(case.id, Verdict.SKIPPED, str(error), found)

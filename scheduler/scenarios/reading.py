@@ -1,8 +1,8 @@
 """
 Read a file of scenarios: cases with the format's defaults, each fault named with its case, key and line.
 
-A file that is no list of cases is refused whole. A case with a fault keeps the others from nothing: it carries its
-fault, and counts as failed.
+A file that is no list of cases, or that has an id twice, is refused whole. A case with a fault keeps the others from
+nothing: it carries its fault, and counts as failed; one of an unknown kind carries that as what is beyond.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from scheduler.scenarios import entries, errors, fields, located, rules, standin
 
 S = states.SessionState
 _FREE = ("title", "source", "evidence", "numbers", "peer_wrong", "note", "given", "observed", "version")
-#: Only these two run; the others are about what no picture and no steps show.
-RUNNABLE = (entries.Kind.SELECT, entries.Kind.LIFECYCLE)
+#: A session may have so many copies, and a case so many sessions.
+MOST_SESSIONS = 50_000
+_KINDS = [str(kind) for kind in entries.Kind]
 
 
 def read(path: pathlib.Path) -> list[entries.Case]:
@@ -26,19 +27,23 @@ def read(path: pathlib.Path) -> list[entries.Case]:
     Return the cases of a file, in its order.
 
     Raises:
-        BadScenario: it is no YAML, no list of cases, or two cases have one id.
+        BadScenario: it is no YAML, no list of cases, an empty one, or two cases have one id.
     """
     return cases(located.read(path), name=str(path))
 
 
 def cases(document: Any, *, name: str = "scenario") -> list[entries.Case]:
-    """Return the cases of a document: a list of entries, or one entry alone."""
+    """Return the cases of a document: a list of entries, a table with the list under ``cases``, or one entry alone."""
     if isinstance(document, located.Table) and "id" in document:
         alone, document = document, located.Items()
         document.append(alone)
         document.lines.append(alone.line)
+    elif isinstance(document, located.Table) and set(document) <= {"cases", *_FREE}:
+        document = document.get("cases")
     if not isinstance(document, located.Items):
         raise errors.BadScenario(f"{name}: it must be a list of cases, each with an id and a kind")
+    if not document:
+        raise errors.BadScenario(f"{name}: there is no case in it")
     found: dict[str, entries.Case] = {}
     for value, line in zip(document, document.lines, strict=True):
         case = _case(value, line, name)
@@ -52,17 +57,22 @@ def cases(document: Any, *, name: str = "scenario") -> list[entries.Case]:
 
 def _case(value: Any, line: int, name: str) -> entries.Case:
     beyond: list[str] = []
+    blank = entries.Case(f"line {line}", entries.Kind.SELECT, line)
     try:
         top = fields.Fields(value, "the case", line=line, beyond=beyond)
-        case_id = top.text("id")
-        kind = entries.Kind(top.word("kind", "select", [str(kind) for kind in entries.Kind]))
-    except errors.BadScenario as error:
-        raise errors.BadScenario(f"{name}, {error}") from None
-    blank = entries.Case(case_id, kind, line, title=str(top.take("title", "")))
-    try:
-        case = dataclasses.replace(blank, **_parts(top, kind))
+        blank = dataclasses.replace(blank, id=top.text("id"), title=fields.shown(top.take("title", "")))
+        kind = top.text("kind", str(entries.Kind.SELECT))
+        if kind not in _KINDS:
+            where = f"line {top.line_of('kind')}"
+            return dataclasses.replace(
+                blank, beyond=(f"{where}: kind {kind} is none of {', '.join(_KINDS)}",)
+            )
+        blank = dataclasses.replace(blank, kind=entries.Kind(kind))
+        case = dataclasses.replace(blank, **_parts(top, blank.kind))
     except errors.BadScenario as error:
         return dataclasses.replace(blank, fault=f"{name}, {error}")
+    except errors.NotExpressible as error:
+        return dataclasses.replace(blank, beyond=(*dict.fromkeys(beyond), str(error)))
     return dataclasses.replace(case, beyond=tuple(dict.fromkeys(beyond)))
 
 
@@ -74,7 +84,7 @@ def _parts(top: fields.Fields, kind: entries.Kind) -> dict[str, Any]:
         if value is not None and not isinstance(value, located.Table):
             raise top.fault(key, "must be a table")
     parts: dict[str, Any] = {"expect": expect, "alternative": alternative}
-    if kind in RUNNABLE:
+    if kind in entries.PICTURED or top.has("steps"):
         parts |= {
             "nodes": tuple(_node(each) for each in top.tables("nodes", "a node")),
             "queues": _queues(top),
@@ -96,7 +106,7 @@ def _node(found: fields.Fields) -> entries.NodeEntry:
     node = entries.NodeEntry(
         node_id,
         found.amounts("cap"),
-        {label: labels.text(label) for label in labels.names()},
+        {label: labels.label(label) for label in labels.names()},
         found.number("max_sessions", least=0),
         found.word("state", "ready", [str(state) for state in entities.NodeState]),
     )
@@ -105,11 +115,13 @@ def _node(found: fields.Fields) -> entries.NodeEntry:
 
 
 def _queues(top: fields.Fields) -> tuple[entries.QueueEntry, ...]:
-    found = {queue.id: queue for queue in (_queue(each) for each in top.tables("queues", "a queue"))}
-    return tuple(({"q1": entries.QueueEntry("q1")} | found).values())
+    found = [_queue(each) for each in top.tables("queues", "a queue")]
+    is_default_there = any(queue.id == entries.DEFAULT_QUEUE for queue in found)
+    return (*([] if is_default_there else [entries.QueueEntry(entries.DEFAULT_QUEUE)]), *found)
 
 
 def _queue(found: fields.Fields) -> entries.QueueEntry:
+    """Return a queue; that it names itself says nothing, as in the cluster: no queue preempts from itself."""
     queue_id = found.text("id")
     found.what = f"queue {queue_id}"
     modes = ["", *(str(mode) for mode in entities.PreemptionMode)]
@@ -117,7 +129,7 @@ def _queue(found: fields.Fields) -> entries.QueueEntry:
     queue = entries.QueueEntry(
         queue_id,
         found.flag("preemptible"),
-        tuple(found.words("preemptible_queues") or ()),
+        tuple(name for name in found.words("preemptible_queues") or () if name != queue_id),
         mode,
         found.text("preempt_policy", ""),
         found.word("state", "open", [str(state) for state in entities.QueueState]),
@@ -130,9 +142,11 @@ def _queue(found: fields.Fields) -> entries.QueueEntry:
 
 def _sessions(top: fields.Fields, key: str) -> tuple[entries.SessionEntry, ...]:
     what = "a running session" if key == "running" else "a pending session"
-    return tuple(
-        copy for each in top.tables(key, what) for copy in session(each, is_running=key == "running")
-    )
+    tables = top.tables(key, what)
+    found = tuple(copy for each in tables for copy in session(each, is_running=key == "running"))
+    if len(found) > MOST_SESSIONS:
+        raise top.fault(key, f"has {len(found)} sessions; a case has at most {MOST_SESSIONS}")
+    return found
 
 
 def session(found: fields.Fields, *, is_running: bool) -> list[entries.SessionEntry]:
@@ -140,7 +154,7 @@ def session(found: fields.Fields, *, is_running: bool) -> list[entries.SessionEn
     session_id = found.text("id")
     found.what = f"session {session_id}"
     one = entries.SessionEntry(session_id, **_who(found), **_what(found), **_where(found, is_running))
-    copies = found.number("repeat", least=1)
+    copies = found.number("repeat", least=1, most=MOST_SESSIONS)
     found.take("note")
     found.close()
     if copies is None:
@@ -156,7 +170,7 @@ def _copy(one: entries.SessionEntry, place: int) -> entries.SessionEntry:
 def _who(found: fields.Fields) -> dict[str, Any]:
     return {
         "owner": found.text("owner", "u1"),
-        "queue": found.text("queue", "q1"),
+        "queue": found.text("queue", entries.DEFAULT_QUEUE),
         "priority": found.count("priority", 10),
         "job_priority": found.count("job_priority", 10, least=-(2**31)),
         "preemptible": found.flag("preemptible", True),
@@ -217,6 +231,7 @@ def _check_names(top: fields.Fields, parts: Mapping[str, Any]) -> None:
     sessions = [*parts["running"], *parts["pending"]]
     for key, names in (
         ("nodes", [node.id for node in parts["nodes"]]),
+        ("queues", [queue.id for queue in parts["queues"]]),
         ("pending", [one.id for one in sessions]),
     ):
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -232,6 +247,8 @@ def _check_names(top: fields.Fields, parts: Mapping[str, Any]) -> None:
         raise top.fault(
             "reservations", f"or edges, holds or backoff_s name {', '.join(strangers)}: not there"
         )
+    if unknown := sorted(set(parts["config"].queue_limits) - queues):
+        raise top.fault("config", f"limits queue {', '.join(unknown)}, which is not there")
     for queue in parts["queues"]:
         if unknown := sorted(set(queue.preemptible_queues) - queues):
             raise top.fault("queues", f"names {', '.join(unknown)} in queue {queue.id}, which is not there")
@@ -242,6 +259,10 @@ def check_session(one: entries.SessionEntry, *, nodes: set[str], queues: set[str
     key = "running" if one.alloc else "pending"
     if unknown := sorted(set(one.alloc) - nodes):
         raise fault(key, f"puts {one.id} on node {', '.join(unknown)}, which is not there")
+    if one.queue not in queues and queues == {entries.DEFAULT_QUEUE}:
+        raise errors.NotExpressible(
+            f"session {one.id} is in queue {one.queue}, and the case declares no queues"
+        )
     if one.queue not in queues:
         raise fault(key, f"puts {one.id} into queue {one.queue}, which is not there")
     if one.priority > 100:

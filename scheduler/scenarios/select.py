@@ -9,6 +9,8 @@ from scheduler.plugins import asking
 from scheduler.scenarios import answers, entries, picture
 
 Outcome = answers.Outcome
+#: Of one who holds a reservation already.
+_AWAITING = (decisions.PendReason.AWAITING_VICTIMS, decisions.PendReason.AWAITING_RELEASE)
 
 
 def run(case: entries.Case) -> dict[str, answers.Answer]:
@@ -31,6 +33,7 @@ class _Named:
         self._nodes = {node_id: name for name, node_id in shown.nodes.items()}
         self._sessions = {session_id: name for name, session_id in shown.sessions.items()}
         self._order = shown.policy.order
+        self._kept = {shown.sessions[kept.session]: kept.node for kept in shown.case.reservations}
 
     def answer(
         self, answer: decisions.Dispatch | decisions.Pend, stop: decisions.Preempt | None
@@ -46,6 +49,8 @@ class _Named:
             return answers.Answer(outcome, victims, self._nodes[stop.node_id], rule, reason)
         if answer.wait is not None:
             return answers.Answer(Outcome.WAIT, target=self._nodes[answer.wait.node_id], reason=reason)
+        if answer.reason in _AWAITING:
+            return answers.Answer(Outcome.WAIT, target=self._kept.get(answer.session_id, ""), reason=reason)
         return answers.Answer(Outcome.PEND, reason=reason)
 
     def _names(self, ids: Iterable[int]) -> tuple[str, ...]:

@@ -6,6 +6,10 @@ from scheduler import models
 from scheduler.scenarios import cast, fields
 from scheduler.services import actors, rounds
 
+#: A step is played at most so often, and a case has at most so many steps.
+MOST_TIMES = 1000
+MOST_STEPS = 10_000
+
 
 class Stage:
     """A cast that plays steps; keeps what lies between two steps."""

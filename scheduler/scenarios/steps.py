@@ -17,6 +17,7 @@ from scheduler.scenarios import agent_steps, entries, errors, fields, people_ste
 from scheduler.services import control, rounds
 
 S = states.SessionState
+_MOST_WORKERS = 8
 
 
 # Sessions
@@ -24,14 +25,26 @@ S = states.SessionState
 
 def _running(stage: stages.Stage, found: fields.Fields) -> None:
     for one in _new(stage, found, is_running=True):
-        if one.state is S.SCHEDULED:
-            stage.fleet.withhold_starts()
-        elif one.state is not S.RUNNING:
-            raise errors.NotExpressible(
-                f"line {found.line}: a step brings RUNNING or SCHEDULED sessions alone"
-            )
-        stage.cast.run(one)
-        stage.fleet.let_starts()
+        _run(stage, one)
+
+
+def _run(stage: stages.Stage, one: entries.SessionEntry) -> None:
+    if one.state is S.SCHEDULED:
+        stage.fleet.withhold_starts()
+    elif one.state is not S.RUNNING:
+        raise errors.NotExpressible(
+            f"session {one.id} is {one.state.name}; a story begins with RUNNING and SCHEDULED"
+        )
+    stage.cast.run(one)
+    stage.fleet.let_starts()
+
+
+def bring(stage: stages.Stage) -> None:
+    """Bring the sessions that the case has from the beginning, besides its steps."""
+    for one in stage.cast.case.running:
+        _run(stage, one)
+    for one in stage.cast.case.pending:
+        stage.cast.submit(one)
 
 
 def _submit(stage: stages.Stage, found: fields.Fields) -> None:
@@ -62,7 +75,7 @@ def _new(stage: stages.Stage, found: fields.Fields, *, is_running: bool) -> list
 
 def _tick(stage: stages.Stage, found: fields.Fields) -> None:
     phase = found.word("phase", "whole", ("whole", "plan", "commit"))
-    times = found.count("times", 1, least=1)
+    times = found.count("times", 1, least=1, most=stages.MOST_TIMES)
     if phase == "plan":
         stage.world.before_round()
         stage.thought = rounds.think(stage.world.group.pk)
@@ -78,7 +91,7 @@ def _tick(stage: stages.Stage, found: fields.Fields) -> None:
 
 
 def _tick_in_parallel(stage: stages.Stage, found: fields.Fields) -> None:
-    workers = found.count("workers", 2, least=1)
+    workers = found.count("workers", 2, least=1, most=_MOST_WORKERS)
     stage.world.before_round()
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         contexts = [contextvars.copy_context() for _ in range(workers)]
@@ -117,6 +130,7 @@ STEPS: dict[str, people_steps.Step] = {
     "finished": agent_steps.finished,
     "failed": agent_steps.failed,
     "late_exit_report": agent_steps.late_exit_report,
+    "report_again": agent_steps.report_again,
     "cancel": people_steps.person(control.cancel_session),
     "hold": people_steps.person(control.hold_session),
     "release": people_steps.person(control.release_session),
@@ -128,13 +142,32 @@ STEPS: dict[str, people_steps.Step] = {
     "set_preemptible": people_steps.set_preemptible,
     "opt_out": people_steps.opt_out,
     "admin_sets": people_steps.admin_sets,
+    "enable": people_steps.switch("on"),
+    "disable": people_steps.switch("off"),
+    "shadow": people_steps.switch("shadow"),
     "set_queue": people_steps.set_queue,
     "drain": people_steps.node_state("draining"),
     "undrain": people_steps.node_state("ready"),
+    "node_down": people_steps.node_state("down"),
     "agent_silent": people_steps.silent(True),
     "agent_speaks": people_steps.silent(False),
     "agent_restarts": people_steps.agent_restarts,
     "node_reboots": people_steps.node_reboots,
 }
+#: Other words for the same steps.
+SYNONYMS = {
+    "advance": "advance_s",
+    "wait": "advance_s",
+    "killed": "stopped",
+    "stop_confirmed": "stopped",
+    "start_confirmed": "started",
+    "exits": "finished",
+    "ended": "finished",
+    "node_drained": "drain",
+    "switch_on": "enable",
+    "switch_off": "disable",
+    "set_config": "admin_sets",
+}
+STEPS |= {word: STEPS[meant] for word, meant in SYNONYMS.items()}
 #: Steps that the case itself is made of: they say how the others are played.
 FRAMES = ("for_each_mode", "loop")

@@ -38,6 +38,7 @@ class Agent:
         self.node = node
         self.is_silent = False
         self._runs: dict[str, Run] = {}
+        self._sent: dict[str, str] = {}  #: session -> its last report, as it was sent
         self._seq = 0
         key_id, secret = nodes.enroll_node(actors.SYSTEM, node)
         self._key = signing.NodeKey(key_id, node.name, bytes.fromhex(secret))
@@ -75,7 +76,14 @@ class Agent:
         if self.is_silent:
             return
         self._seq += 1
-        reports.receive(signing.seal(report, key=self._key, direction="up", boot=BOOT, seq=self._seq))
+        sealed = signing.seal(report, key=self._key, direction="up", boot=BOOT, seq=self._seq)
+        self._sent[getattr(report, "session", "")] = sealed
+        reports.receive(sealed)
+
+    def repeat(self, session: str) -> None:
+        """Deliver the last report about a session once more, as a broker may."""
+        if session in self._sent:
+            reports.receive(self._sent[session])
 
     def run(self, session: str) -> Run | None:
         """Return what it remembers of a session."""

@@ -75,7 +75,19 @@ def test_limits_of_owners_are_amounts():
         ("running: 3\n", "line 6: running of the case must be a list"),
         ("running:\n- id: v\n  alloc:\n    n9: {cpu: 1}\n", "line 6: .* node n9, which is not there"),
         ("running:\n- id: v\n  alloc:\n    n1: {cpu: lots}\n", "line 9: cpu of n1 of alloc .* is no amount"),
-        ("pending:\n- id: p\n  request: {cpu: 1}\n  queue: q9\n", "line 6: .* queue q9, which is not there"),
+        (
+            "queues: [{id: q2}]\npending:\n- id: p\n  request: {cpu: 1}\n  queue: q9\n",
+            "line 7: .* queue q9, which is not there",
+        ),
+        ("queues: [{id: q2}, {id: q2}]\n", "line 6: queues of the case names q2 twice"),
+        ("config:\n  queue_max: {q9: {cpu: 1}}\n", "line 6: config .* limits queue q9, which is not there"),
+        (
+            "running:\n- id: v\n  repeat: 50001\n  alloc:\n    n1: {cpu: 1}\n",
+            "line 8: repeat .* at most 50000",
+        ),
+        ("running:\n- id: v\n  job_priority: 2147483648\n", "line 8: job_priority .* at most 2147483647"),
+        ("running:\n- id: v\n  started_s_ago: 1e40\n", "line 8: started_s_ago .* must be seconds"),
+        ("pending:\n- id: p\n  request: {cpu: 1}\n  preemptible: 1\n", "must be true or false, not 1"),
         ("pending:\n- id: p\n  request: {cpu: 1}\n  priority: high\n", "line 9: priority .* whole number"),
         ("pending:\n- id: p\n  request: {cpu: 1}\n  priority: 101\n", "it is 0 to 100"),
         (
@@ -105,9 +117,9 @@ def test_a_fault_of_a_case_names_its_line_and_key(tail, message):
     ("text", "message"),
     [
         ("3", "f: it must be a list of cases"),
-        ("- 3", "f, line 1: the case must be a table"),
-        ("- kind: select", "f, line 1: id of the case is missing"),
-        ("- id: A\n  kind: dream", "f, line 2: kind of the case must be one of"),
+        ("[]", "f: there is no case in it"),
+        ("cases: []", "f: there is no case in it"),
+        ("nodes: []", "f: it must be a list of cases"),
         (
             "- {id: A, kind: signal}\n- {id: A, kind: signal}",
             "f, line 2: case A is there twice, first in line 1",
@@ -117,6 +129,55 @@ def test_a_fault_of_a_case_names_its_line_and_key(tail, message):
 def test_a_file_that_is_no_list_of_cases_is_refused_whole(text, message):
     with pytest.raises(errors.BadScenario, match=message):
         reading.cases(located.parse(text, name="f"), name="f")
+
+
+@pytest.mark.parametrize(
+    ("text", "case_id", "fault"),
+    [
+        ("- 3", "line 1", "f, line 1: the case must be a table of keys and values"),
+        ("- title: x\n- kind: select", "line 1", "f, line 1: id of the case is missing"),
+        ("- id: [1]", "line 1", "f, line 1: id of the case must be text, not [1]"),
+    ],
+)
+def test_a_case_without_an_id_is_a_fault_of_its_own_and_keeps_no_other_from_running(text, case_id, fault):
+    first, *others = reading.cases(located.parse(f"{text}\n- id: B\n"), name="f")
+
+    assert (first.id, first.fault) == (case_id, fault)
+    assert others[-1].id == "B"
+
+
+def test_a_kind_that_nobody_knows_is_a_reason():
+    (reason,) = one("id: A\nkind: dream\nnodes: 3\n").beyond
+
+    assert reason == "line 2: kind dream is none of select, lifecycle, config, explain, signal"
+
+
+def test_cases_may_stand_in_a_table():
+    found = reading.cases(located.parse("version: 1\ncases:\n- id: A\n- id: B\n"))
+
+    assert [case.id for case in found] == ["A", "B"]
+
+
+def test_a_queue_that_no_queues_tell_of_is_a_reason():
+    (reason,) = one(HEAD + "pending:\n- {id: p, queue: express, request: {cpu: 1}}\n").beyond
+
+    assert reason == "session p is in queue express, and the case declares no queues"
+
+
+def test_a_queue_that_names_itself_says_nothing():
+    case = one(HEAD + "queues:\n- {id: a, preemptible_queues: [a, b]}\n- {id: b}\n")
+
+    assert case.queues[1].preemptible_queues == ("b",)
+
+
+def test_one_name_alone_is_a_list_of_one_and_labels_are_words():
+    node = "- id: n2\n  cap: {cpu: 1}\n  labels: {ssd: true, rack: 7}\n"
+    case = one(
+        HEAD + node + "pending:\n- {id: p, request: {cpu: 1}, requires_any: {ssd: true, rack: [7, 8]}}\n"
+    )
+
+    assert case.nodes[1].labels == {"ssd": "true", "rack": "7"}
+    assert case.pending[0].requires_any == {"ssd": ("true",), "rack": ("7", "8")}
 
 
 @pytest.mark.parametrize("key", sorted(fields.BEYOND))
@@ -143,6 +204,6 @@ def test_an_axis_with_the_other_scope_is_none_of_ours():
     assert "axis priority with scope same-owner is no axis of this scheduler" in reason
 
 
-@pytest.mark.parametrize("name", ["select", "lifecycle", "others"])
+@pytest.mark.parametrize("name", ["select", "lifecycle", "others", "variants"])
 def test_no_case_of_ours_has_a_fault(name):
     assert {case.id: case.fault for case in reading.read(DATA / f"{name}.yaml") if case.fault} == {}

@@ -8,7 +8,8 @@ import pytest
 
 from scheduler.scenarios import answers, judging, located, picture, playing, reading, select
 
-CASES = reading.read(pathlib.Path(__file__).parents[2] / "data" / "cases" / "select.yaml")
+DATA = pathlib.Path(__file__).parents[2] / "data" / "cases"
+CASES = reading.read(DATA / "select.yaml") + reading.read(DATA / "variants.yaml")
 SKIPPED = {"S08": "tags", "S14": "deserved", "S26": "deserved", "S36": "tags"}
 PICTURE = """
 id: A
@@ -61,7 +62,11 @@ def test_what_is_beyond_the_scheduler_is_skipped_with_the_reason(case):
         ("{outcome: pend}", "p: outcome is preempt, expected pend"),
         ("{victims: [b]}", "p: victims is a, expected b"),
         ("{victims: []}", "p: victims is a, expected none"),
-        ("{any_of: [[b], [a, b]]}", "p: victims is a, expected one of"),
+        ("{any_of: [[b], [a, b]]}", "p: victims is a, expected b or a, b"),
+        ("{forbidden: [a]}", "p: victims that are forbidden is a, expected none"),
+        ("{never: a}", "p: victims that are never is a, expected none"),
+        ("{target: [n2, n3]}", "p: target is n1, expected n2 or n3"),
+        ("{reason: NO_RESOURCES}", "p: reason is awaiting-victims, expected no-resources"),
         ("{count: 2}", "p: count of victims is 1, expected 2"),
         ("{target: n2}", "p: target is n1, expected n2"),
         ("{reason: no-resources}", "p: reason is awaiting-victims, expected no-resources"),
@@ -81,6 +86,8 @@ def test_a_difference_fails_and_is_named(expect, why):
     [
         "{outcome: preempt, victims: [a], target: n1, count: 1}",
         "{any_of: [[b], [a]]}",
+        "{not_victims: [b], target: [n2, n1]}",
+        "{reason: waiting for a to leave}",
         "{freed: {n1: {cpu: 4}}}",
         "{per_pending: {p: {victims: [a]}}}",
         "{reason: awaiting-victims, rule: [lowest-first]}",
@@ -94,6 +101,10 @@ def test_what_is_as_expected_passes(expect):
     ("expect", "why"),
     [
         ("{victims: [z]}", "names z, which is no running session"),
+        ("{forbidden: [z]}", "names z, which is no running session"),
+        ("{any_of: [a]}", "must be a list of lists of names"),
+        ("{any_of: 3}", "must be a list of lists of names"),
+        ("{any_of: [[z]]}", "names z, which is no running session"),
         ("{rule: [best]}", "must be of all"),
         ("{outcome: dance}", "must be one of"),
         ("{per_pending: {z: {}}}", "z of per_pending of expect is no pending session"),
@@ -113,6 +124,7 @@ def test_an_answer_for_another_rule_is_not_compared():
 
     assert got.verdict is answers.Verdict.SKIPPED
     assert got.why == "its answer is for the rule exact, and the rule in force is lowest-first"
+    assert got.pending["p"].victims == ("a",)
 
 
 def test_an_alternative_for_the_rule_in_force_is_compared():
@@ -128,9 +140,45 @@ def test_an_expectation_that_cannot_be_judged_skips_but_never_hides_a_difference
 
 
 def test_sentences_are_named_as_not_compared():
-    got = result(f"{PICTURE}expect: {{victims: [a], because: it is lower, reason: room is scarce}}\n")
+    got = result(f"{PICTURE}expect: {{victims: [a], because: it is lower, then: p starts}}\n")
 
-    assert (got.verdict, got.why) == (answers.Verdict.PASSED, "not compared: reason, because")
+    assert (got.verdict, got.why) == (answers.Verdict.PASSED, "not compared: because, then")
+
+
+@pytest.mark.parametrize(
+    ("expect", "why"),
+    [
+        ("{}", "it expects nothing that can be compared"),
+        ("{because: it is lower}", "it expects nothing that can be compared"),
+        ("{per_pending: {p: {}}}", "it expects nothing that can be compared"),
+        (
+            "{victims: [a], reason: a kind thought}",
+            "'a kind thought' cannot be compared with awaiting-victims",
+        ),
+        ("{victims: [a], never: p waits in vain}", "never says 'p waits in vain', which cannot be compared"),
+    ],
+)
+def test_nothing_passes_that_was_not_compared(expect, why):
+    got = result(f"{PICTURE}expect: {expect}\n")
+
+    assert got.verdict is answers.Verdict.SKIPPED
+    assert why in got.why
+    assert got.pending["p"].victims == ("a",)
+
+
+def test_steps_make_a_picture_something_else():
+    got = result(f"{PICTURE}steps: [{{do: tick}}]\nexpect: {{victims: [a]}}\n")
+
+    assert got.verdict is answers.Verdict.SKIPPED
+    assert "kind lifecycle plays them" in got.why
+
+
+def test_one_for_whom_room_is_kept_waits_for_it():
+    kept = "reservations:\n- {for: p, node: n2, slots: {cpu: 2}, waits_for: [b], deadline_s: 60}\n"
+    text = PICTURE.replace("- id: b\n", "- id: b\n  state: PREEMPTED\n")
+    got = result(f"{text}{kept}expect: {{outcome: wait, target: n2}}\n")
+
+    assert got.verdict is answers.Verdict.PASSED, got.why
 
 
 def test_a_case_without_an_expectation_shows_its_answer_and_is_skipped():

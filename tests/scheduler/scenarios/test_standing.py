@@ -48,7 +48,7 @@ def test_all_of_it_is_in_the_snapshot():
         ("for: p, node", "for: z, node", "name z: not there"),
         ("nodes: [n1]}", "nodes: [n9]}", "name n9: not there"),
         ("[[p, v]]", "[[p]]", "edges of the case must be a list of pairs"),
-        ("-1.5", "soon", "stop_deadline_s of session v must be seconds, not 'soon'"),
+        ("-1.5", "soon", "stop_deadline_s of session v must be seconds, not soon"),
         ("50", "0.0000001", "must be seconds"),
         ("binding", "bindng", "did you mean 'binding'"),
     ],
