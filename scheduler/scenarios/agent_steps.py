@@ -76,9 +76,7 @@ def finished(stage: stages.Stage, found: fields.Fields) -> None:
         if session.state == S.PENDING:
             stage.world.tick()
             session.refresh_from_db()
-    if not session.allocations.exists():
-        raise found.fault("id", f"names {session.name}, which does not run")
-    for agent in stage.fleet.on(session):
+    for agent in _running_it(stage, found, session):
         agent.end(str(session.public_id), exit_code=code)
 
 
@@ -86,8 +84,15 @@ def failed(stage: stages.Stage, found: fields.Fields) -> None:
     """A session ends by itself with an error."""
     found.take("code", 1)
     session = stage.session(found)
-    for agent in stage.fleet.on(session):
+    for agent in _running_it(stage, found, session):
         agent.end(str(session.public_id), exit_code=found.count("code", 1, least=1))
+
+
+def _running_it(stage: stages.Stage, found: fields.Fields, session: models.Session) -> list[agents.Agent]:
+    told = [agent for agent in stage.fleet.on(session) if agent.run(str(session.public_id)) is not None]
+    if not told:
+        raise found.fault("id", f"names {session.name}, which does not run")
+    return told
 
 
 def late_exit_report(stage: stages.Stage, found: fields.Fields) -> None:

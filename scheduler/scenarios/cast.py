@@ -30,6 +30,10 @@ class Cast:
             queues[queue.id].preemptible_queues.set([queues[name] for name in queue.preemptible_queues])
         for node in self.case.nodes:
             self.world.add_node(node.id, node.cap, labels=dict(node.labels), max_sessions=node.max_sessions)
+            if node.state not in ("ready", "draining"):
+                raise errors.NotExpressible(
+                    f"node {node.id} is {node.state}; in a story it becomes so by itself"
+                )
             if node.state != "ready":
                 nodes.set_node_state(
                     actors.SYSTEM, self.world.nodes[node.id], state=node.state, reason="as the case says"

@@ -148,3 +148,9 @@ class Case:
     alternative: located.Table | None = None
     beyond: tuple[str, ...] = ()  #: reasons why this version cannot run it; empty = it can
     fault: str = ""  #: what is wrong with it; empty = it is well formed
+
+    @property
+    def is_played(self) -> bool:
+        """Say whether it is run on a simulated cluster, which needs a database."""
+        has_story = self.kind is Kind.LIFECYCLE or (self.kind not in PICTURED and bool(self.steps))
+        return has_story and not self.fault and not self.beyond

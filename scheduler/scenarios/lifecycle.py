@@ -121,18 +121,20 @@ def _flat(tables: Iterable[located.Table], beyond: list[str]) -> Iterable[fields
 
 def _check(found: list[fields.Fields], beyond: list[str]) -> set[str]:
     """Look at steps before any is played: unknown ones, and the kinds of those that bring sessions."""
-    kinds: set[str] = set()
+    brought: list[entries.SessionEntry] = []
     for step in found:
         verb = step.text("do")
         if verb not in steps.STEPS:
             beyond.append(f"line {step.line}: step {verb!r} is not one that this version knows")
         elif verb in _BRINGING:
-            for one in reading.session(step, is_running=verb != "submit"):
-                kinds |= cast.kinds_of(entries.Case("", entries.Kind.LIFECYCLE, 0), [one])
-                if not one.request and not one.alloc:
-                    beyond.append(f"line {step.line}: session {one.id} has neither a request nor an alloc")
+            new = reading.session(step, is_running=verb != "submit")
             step.what = f"step {verb}"
-    return kinds
+            brought += new
+            empty = [one.id for one in new if not one.request and not one.alloc]
+            beyond += [
+                f"line {step.line}: session {name} has neither a request nor an alloc" for name in empty
+            ]
+    return cast.kinds_of(entries.Case("", entries.Kind.LIFECYCLE, 0), brought)
 
 
 def _play_once(case: entries.Case, config: entries.Config, script: _Script) -> _Play:

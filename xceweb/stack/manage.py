@@ -1,8 +1,8 @@
 """
 Runs one Django command in the environment of a data directory: `python -m xceweb.stack.manage [--data-dir DIR] ARGS`.
 
-A running stack is used as it is; otherwise the embedded servers are started for the time of the command. The
-command runs as the caller, so that it can read the caller's files.
+A running stack is used as it is; otherwise the embedded servers are started for the time of the command (for a file of
+scenarios throwaway ones, or none). The command runs as the caller, so that it can read the caller's files.
 """
 
 import contextlib
@@ -13,14 +13,14 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 
-from xceweb.stack import datadir, embedded, errors, privileges, services
+from xceweb.stack import datadir, embedded, errors, privileges, scenario_servers, services
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit code."""
     place, arguments = _place(arguments)
     directory = datadir.DataDir(place.resolve())
-    with environment(directory) as env:
+    with _environment(directory, arguments) as env:
         argv = services.python(str(privileges.PROJECT / "manage.py"), *arguments)
         command = subprocess.Popen(argv, env={**os.environ, "PYTHONPATH": str(privileges.PROJECT), **env})
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -37,6 +37,15 @@ def _place(arguments: Sequence[str]) -> tuple[pathlib.Path, Sequence[str]]:
         case [first, *rest] if first.startswith("--data-dir="):
             return pathlib.Path(first.partition("=")[2]), rest
     return pathlib.Path(os.environ.get("XCE_DATA_DIR", privileges.PROJECT / ".xce")), arguments
+
+
+def _environment(
+    directory: datadir.DataDir, arguments: Sequence[str]
+) -> contextlib.AbstractContextManager[dict[str, str]]:
+    is_up = datadir.is_locked(directory) and directory.read(directory.run_file) is not None
+    if scenario_servers.is_meant(arguments) and not is_up:
+        return scenario_servers.running(arguments)
+    return environment(directory)
 
 
 @contextlib.contextmanager

@@ -23,6 +23,11 @@ CONTEST, play = stories.CONTEST, stories.play
             "state: {p: TERMINATED}, result: {p: success}, decision_1: {outcome: used}",
         ),
         ("- {do: stopped, id: v}\n- {do: tick}\n- {do: failed, id: p}\n", "result: {p: failure}"),
+        (
+            "- {do: stopped, id: v}\n- {do: report_again, id: v, times: 3}\n- {do: tick}\n",
+            "state: {v: TERMINATED, p: RUNNING}, preemptions: {v: 1}, run_of: {p: 1}",
+        ),
+        ("- {do: killed, id: v}\n- {do: tick}\n- {do: exits, id: p, code: 3}\n", "result: {p: failure}"),
         ("- {do: warned, id: v}\n", "state: {v: PREEMPTED}"),
         (
             "- {do: stopped, id: v}\n- {do: late_exit_report, id: v, run: 1}\n",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import pathlib
+import re
 
 import pytest
 
 from scheduler import models
-from scheduler.scenarios import answers, reading
+from scheduler.scenarios import answers, located, reading
 from tests import model_factories
 from tests.scheduler.scenarios import stories
 
@@ -86,14 +87,66 @@ def test_modes_that_come_to_different_ends_are_named():
     ("text", "verdict", "why"),
     [
         ("expect: {victims: []}\n", answers.Verdict.FAILED, "a case of kind lifecycle needs steps"),
-        (CONTEST, answers.Verdict.SKIPPED, "it expects nothing"),
+        (
+            f"{CONTEST}- {{do: for_each_mode}}\nexpect: {{}}\n",
+            answers.Verdict.FAILED,
+            "modes .* must be of terminate",
+        ),
+        (f"{CONTEST}edges: [[v, v]]\n", answers.Verdict.FAILED, "name v: not there"),
+        (
+            CONTEST.replace(
+                "steps:",
+                "steps:\n- {do: loop, times: 1000, body: [{do: loop, times: 11, body: [{do: tick}]}]}",
+            ),
+            answers.Verdict.FAILED,
+            "line 1: more than 10000 steps",
+        ),
+        (
+            CONTEST.replace("cpu: 4}}}", "cpu: 9}}}"),
+            answers.Verdict.FAILED,
+            "line 1: the cluster refused the case: .*never_over_allocated",
+        ),
     ],
 )
-def test_a_story_needs_steps_and_an_end(text, verdict, why):
+def test_a_story_needs_steps_that_can_be_played(text, verdict, why):
     got = play(text)
 
     assert got.verdict is verdict
-    assert why in got.why
+    assert re.search(why, got.why), got.why
+
+
+@pytest.mark.parametrize(
+    ("expect", "why"),
+    [
+        ("", "it expects nothing"),
+        ("expect: {}\n", "it expects nothing that can be compared"),
+        ("expect: {because: it is so}\n", "it expects nothing that can be compared"),
+        ("expect: {mood: good}\n", "expect.mood: this version cannot judge 'good'"),
+    ],
+)
+def test_a_story_that_expects_nothing_is_played_and_shown_and_has_not_passed(expect, why):
+    got = play(f"{CONTEST}{expect}")
+
+    assert (got.verdict, got.why) == (answers.Verdict.SKIPPED, why)
+    assert got.pending["p"].victims == ("v",)
+
+
+def test_sessions_may_be_there_before_the_first_step():
+    got = play(
+        "running: [{id: v, job_priority: 1, alloc: {n1: {cpu: 4}}}]\n"
+        "pending: [{id: p, job_priority: 9, request: {cpu: 4}}]\n"
+        "steps: [{do: tick}]\nexpect: {victims: [v], outcome: preempt}\n"
+    )
+
+    assert got.verdict is answers.Verdict.PASSED, got.why
+
+
+def test_kinds_for_people_are_played_where_they_have_steps():
+    (case,) = reading.cases(
+        located.parse(stories.HEAD.replace("lifecycle", "explain") + CONTEST + "expect: {victims: [v]}\n")
+    )
+
+    assert play(case).verdict is answers.Verdict.PASSED
 
 
 def test_the_answers_of_a_story_are_shown_for_each_submitted_session():
@@ -105,3 +158,15 @@ def test_the_answers_of_a_story_are_shown_for_each_submitted_session():
         answers.Outcome.PREEMPT, ("v",), "n1", answers.Rule.LOWEST_FIRST, "awaiting-victims"
     )
     assert got.pending == {"p": stop, "q": answers.Answer(answers.Outcome.PEND, reason="never-fits")}
+
+
+def test_a_node_that_is_down_from_the_beginning_is_no_story_of_ours():
+    (case,) = reading.cases(
+        located.parse(stories.HEAD.replace("{cpu: 4}", "{cpu: 4}\n  state: down") + CONTEST)
+    )
+    got = play(case)
+
+    assert (got.verdict, got.why) == (
+        answers.Verdict.SKIPPED,
+        "node n1 is down; in a story it becomes so by itself",
+    )

@@ -51,3 +51,21 @@ def test_each_step_has_its_effect(steps, expect):
     got = play(f"{CONTEST}{steps}expect: {{{expect}}}\n")
 
     assert got.verdict is answers.Verdict.PASSED, got.why
+
+
+@pytest.mark.parametrize(
+    ("steps", "expect"),
+    [
+        ("- {do: disable}\n- {do: tick}\n", "state: {v: RUNNING}, promise_of_p: withdrawn and recorded"),
+        ("- {do: shadow}\n- {do: tick}\n", "state: {v: RUNNING}, promise_of_p: withdrawn and recorded"),
+        ("- {do: disable}\n- {do: tick}\n- {do: enable}\n- {do: tick}\n", "decisions: {p: 2}"),
+        (
+            "- {do: node_down, id: n1}\n- {do: advance, seconds: 20}\n- {do: tick}\n",
+            "pending_reason: {p: no-resources}, state: {v: PREEMPTED, p: PENDING}",
+        ),
+    ],
+)
+def test_what_is_only_warned_goes_on_when_its_reason_is_gone(steps, expect):
+    got = play(f"config: {{grace_s: 120}}\n{CONTEST}{steps}expect: {{{expect}}}\n")
+
+    assert got.verdict is answers.Verdict.PASSED, got.why

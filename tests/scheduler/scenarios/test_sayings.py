@@ -7,22 +7,31 @@ import pytest
 from scheduler.core import decisions
 from scheduler.scenarios import sayings
 
+SHORT = decisions.SHORT_OF_SLOTS
+
 
 @pytest.mark.parametrize("text", ["no-resources", "NO_RESOURCES", "no resources", " no-resources "])
 def test_a_code_is_exact_however_it_is_written(text):
-    assert sayings.reasons(text) == sayings.Meant(frozenset({"no-resources"}), True)
+    assert sayings.reasons(text) == sayings.Meant(SHORT, True)
+    assert sayings.reasons(text).text == "no-resources"
+
+
+def test_another_code_stands_for_itself():
+    meant = sayings.reasons("FRAGMENTED")
+
+    assert (meant, meant.text) == (sayings.Meant(frozenset({"fragmented"}), True), "fragmented")
 
 
 @pytest.mark.parametrize(
-    ("text", "code"),
+    ("text", "codes"),
     [
-        ("no node in the group offers slot gpu", "never-fits"),
-        ("2 gpu cannot be freed on any one node", "no-resources"),
-        ("suspending frees cpu but not memory", "no-resources"),
+        ("no node in the group offers slot gpu", {"never-fits"}),
+        ("2 gpu cannot be freed on any one node", SHORT),
+        ("suspending frees cpu but not memory", SHORT),
     ],
 )
-def test_phrases_with_one_meaning_are_exact(text, code):
-    assert sayings.reasons(text) == sayings.Meant(frozenset({code}), True)
+def test_phrases_with_one_meaning_are_exact(text, codes):
+    assert sayings.reasons(text) == sayings.Meant(frozenset(codes), True)
 
 
 @pytest.mark.parametrize(

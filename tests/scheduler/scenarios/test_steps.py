@@ -25,6 +25,16 @@ def test_what_nobody_was_told_is_remarked_where_a_difference_follows():
         ("{do: fly, id: v}", "line 10: step 'fly' is not one that this version knows"),
         ("{do: cancel, id: v, colour: red}", "line 10: step cancel has a key 'colour'"),
         ("{do: submit, id: q, request: {cpu: 1}, tags: [a]}", "line 10: tags of session q is beyond"),
+        ("{do: submit, id: q}", "line 10: session q has neither a request nor an alloc"),
+        (
+            "{do: submit, id: q, queue: express, request: {cpu: 1}}",
+            "session q is in queue express, and the case",
+        ),
+        ("{do: loop, times: 2, body: again}", "line 10: the body of the loop is prose, no steps"),
+        (
+            "{do: running, id: q, state: SUSPENDED, alloc: {n1: {cpu: 1}}}",
+            "session q is SUSPENDED; a story begins",
+        ),
     ],
 )
 def test_a_step_that_is_not_known_skips_the_case(step, why):
@@ -48,6 +58,13 @@ def test_a_step_that_is_not_known_skips_the_case(step, why):
         ("{do: admin_sets, ordr: newest}", "did you mean 'order'"),
         ("{do: late_exit_report, id: v, run: 4}", "run of step late_exit_report is 4"),
         ("{do: set_queue, id: q9}", "names no queue of the case"),
+        ("{do: finished, id: p}", "id of step finished names p, which does not run"),
+        ("{do: tick, times: 1001}", "line 10: times of step tick is 1001; it is at most 1000"),
+        ("{do: tick_in_parallel, workers: 9}", "workers of step tick_in_parallel is 9; it is at most 8"),
+        (
+            "{do: report_again, id: v, times: 0}",
+            "times of step report_again must be a whole number of at least 1",
+        ),
     ],
 )
 def test_a_fault_of_a_step_fails_with_its_line(step, why):
