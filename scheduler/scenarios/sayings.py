@@ -51,10 +51,8 @@ _WORDS: tuple[tuple[str, frozenset[_R]], ...] = (
     (r"\b(awaiting|waits? for|waiting for)\b", frozenset({_R.AWAITING_VICTIMS, _R.AWAITING_RELEASE})),
     (r"\b(kept|reserved|promised) for\b|\bclaim", _LACKING),
     (r"\bplug-?in\b|\bpolicy\b.*\b(missing|gone|failed)\b", frozenset({_R.POLICY_FAILED})),
-    (
-        r"\b(not|no|nobody|cannot|equal|higher|lower|protected|minimum|opted out|off|shadow|short|lacks?|few|fragmented|scattered|behind)\b",
-        _LACKING,
-    ),
+    (r"\b(short|lacks?|few|fragmented|scattered|behind|cannot|not|no|nobody)\b", _LACKING),
+    (r"\b(equal|higher|lower|protected|minimum|opted out|off|shadow)\b", _LACKING),
 )
 
 

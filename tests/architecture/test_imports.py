@@ -2,11 +2,15 @@
 
 import ast
 import pathlib
+import subprocess
+import sys
 
 import pytest
 
 from tests.architecture import sources
 
+#: What the stack uses of the scheduler to see whether a file of scenarios needs servers.
+READS_CASES = ("scheduler.scenarios.errors", "scheduler.scenarios.reading")
 #: What the pure packages may use of the standard library: no clock, no chance, no files, no processes.
 PURE_LIBRARY = {
     *(
@@ -108,8 +112,17 @@ def test_the_application_knows_nothing_of_the_stack_around_it():
 
 def test_the_stack_starts_without_django():
     foreign = _imports_of("xceweb/stack", beginning=("django", "scheduler", "channels"))
+    reads_cases = {f"xceweb/stack/scenario_servers.py imports {name}" for name in READS_CASES}
 
-    assert {found for found in foreign if not found.startswith("xceweb/stack/commands.py")} == set()
+    assert {
+        found for found in foreign - reads_cases if not found.startswith("xceweb/stack/commands.py")
+    } == set()
+
+
+def test_cases_are_read_without_django():
+    loads = f"import sys, {', '.join(READS_CASES)}; sys.exit('django' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", loads], cwd=sources.PROJECT, check=False).returncode == 0
 
 
 def test_no_module_has_a_name_that_says_nothing():
