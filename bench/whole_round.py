@@ -15,6 +15,7 @@ NODES = (100, 300, 1000)
 def report(*, seeds: int) -> str:
     """Return the table of whole rounds."""
     rows = []
+    base: float | None = None
     for nodes in NODES:
         runs = []
         counts: collections.Counter[str] = collections.Counter()
@@ -27,13 +28,17 @@ def report(*, seeds: int) -> str:
         each = {name: count // seeds for name, count in counts.items()}
         said = f"{each.get('DISPATCH', 0)} / {each.get('PREEMPT', 0)} / {each.get('PEND', 0)}"
         shape = f"{nodes} / {nodes * 10} / {nodes * 10} / {nodes // 10}"
-        rows.append([shape, said, len(runs), figures.median(runs), figures.quantile(runs, 0.95)])
+        middle = figures.median(runs)
+        base = base or middle / nodes
+        growth = f"{middle / nodes / base:.2f}"
+        rows.append([shape, said, len(runs), middle, figures.quantile(runs, 0.95), growth])
     head = [
         "nodes / running / pending / preemptors",
         "dispatch / preempt / pend",
         "runs",
         "median ms",
         "p95 ms",
+        "per node, of the smallest",
     ]
     return f"### A whole round in memory (seeds 1 to {seeds})\n\n" + figures.table(head, rows)
 

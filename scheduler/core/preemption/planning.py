@@ -171,7 +171,7 @@ def _asked_once(
     name, chooser = asked
     if name not in ctx.failed_policies:
         try:
-            problem = _problem(ctx, judged)
+            problem = problem_of(ctx, judged)
             answer = _ask(chooser, problem)
             ctx.search_steps += max(0, min(answer.steps, problem.steps)) if answer else 0
             return answer, verified(ctx, session, judged, answer) if answer else ()
@@ -180,7 +180,8 @@ def _asked_once(
     raise policy.PolicyFailed(ctx.failed_policies[name])
 
 
-def _problem(ctx: context.Context, judged: problems.Judged) -> policy.Problem:
+def problem_of(ctx: context.Context, judged: problems.Judged) -> policy.Problem:
+    """Return what a policy is asked, with the steps that this round has left."""
     steps = max(0, min(STEPS, ROUND_STEPS - ctx.search_steps))
     return policy.Problem(ctx.policy.order, judged.targets, steps, judged.scale)
 
