@@ -57,6 +57,13 @@ class Conflict(Refusal):
     status = 409
 
 
+class TooOften(Refusal):
+    """This was asked for too often: wait a moment."""
+
+    code = "too-often"
+    status = 429
+
+
 class Staleness(XceError):
     """The ground moved between the look and the act; nothing was written."""
 

@@ -6,7 +6,9 @@ Source: DESIGN 7.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import dataclasses
+import itertools
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from scheduler.core import decisions
@@ -47,3 +49,31 @@ def _add_pend(shown: dict[str, Any], decision: decisions.Pend) -> None:
     shown["pend"].setdefault(str(decision.reason), []).append(decision.session_id)
     if decision.wait is not None:
         shown["wait"][str(decision.session_id)] = decision.wait.node_id
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Told:
+    """What one session was told, in an outline."""
+
+    what: str  #: "starts", "stops" (others, for its sake) or "waits"
+    node_ids: tuple[int, ...] = ()  #: where it starts, or where room is made or kept for it
+    victims: tuple[int, ...] = ()
+    axis: str = ""
+    reason: str = ""  #: code of the headline of a wait
+
+
+def by_session(shown: Mapping[str, Any]) -> dict[int, Told]:
+    """Return session id -> what an outline says of it; of one for which others are stopped, that."""
+    told: dict[int, Told] = {}
+    for reason, ids in shown.get("pend", {}).items():
+        told.update({session_id: Told("waits", reason=reason) for session_id in ids})
+    for session_id, node_id in shown.get("wait", {}).items():
+        known = told.get(int(session_id), Told("waits"))
+        told[int(session_id)] = dataclasses.replace(known, node_ids=(node_id,))
+    for session_id, node_ids in shown.get("dispatch", {}).items():
+        told[int(session_id)] = Told("starts", tuple(node_ids))
+    for session_id, stop in itertools.chain(
+        shown.get("preempt", {}).items(), shown.get("shadow", {}).items()
+    ):
+        told[int(session_id)] = Told("stops", (stop["node"],), tuple(stop["victims"]), stop["axis"])
+    return told

@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from scheduler import models
+from scheduler.core import plain as core_plain
 from scheduler.core import snapshot as core_snapshot
-from scheduler.core import stored
 from scheduler.core.counterfactuals import answers, reruns, victims, waiting
 from scheduler.selectors import explanations, permissions, slot_kinds, stored_rounds
 from scheduler.selectors import snapshot as snapshots
@@ -92,7 +92,7 @@ def _for_victim(viewer: models.User, victim: models.Victim) -> Told:
     plain = stored_rounds.plain_snapshot(victim.decision)
     if plain is None:
         return Told(State.NOT_KEPT)
-    view = stored.from_plain(plain)
+    view = core_plain.to_snapshot(plain)
     found = victims.spared(view, victim.session_id, victim.decision.session_id, rounds=_rounds())
     return _told(viewer, found)
 

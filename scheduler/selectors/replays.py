@@ -14,8 +14,11 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from django.db import connection, transaction
+
 from scheduler import core, models
 from scheduler.core import decisions, outlines, plain, rounds, snapshot
+from scheduler.core.preemption import shipped
 from scheduler.plugins import asking
 from scheduler.selectors import stored_rounds
 
@@ -35,11 +38,21 @@ class Replay:
     now: Mapping[str, Any]
     changed: tuple[str, ...]  #: stored decisions whose record is another now, by public id
     is_same_version: bool
+    foreign: tuple[
+        str, ...
+    ] = ()  #: policies of other packages that its queues name: their answers are not the core's
 
     @property
     def is_equal(self) -> bool:
         """Say whether all that is known of the decisions is equal."""
         return not self.changed and self.then in (None, self.now)
+
+    def told(self) -> dict[int, tuple[outlines.Told | None, outlines.Told | None]]:
+        """Return session id -> what it was told then and now; of a round stored before outlines, nothing."""
+        if self.then is None:
+            return {}
+        then, now = outlines.by_session(self.then), outlines.by_session(self.now)
+        return {pk: (then.get(pk), now.get(pk)) for pk in sorted(then.keys() | now.keys())}
 
 
 def find(text: str) -> models.Round:
@@ -85,7 +98,25 @@ def replay(row: models.Round) -> Replay:
     then = stored_rounds.unpacked(row.outline) if row.outline else None
     now = json.loads(stored_rounds.text(outlines.outline(found)))
     is_same = row.core_version == core.CORE_VERSION
-    return Replay(row, then, now, _changed(row, found), is_same)
+    named = {queue.preempt_policy for queue in view.queues if queue.preempt_policy}
+    foreign = tuple(sorted(named - set(shipped.FOR_QUEUES)))
+    return Replay(row, then, now, _changed(row, found), is_same, foreign)
+
+
+def replay_only_reading(row: models.Round) -> Replay:
+    """
+    Run a round again in a transaction in which the database itself lets nothing be written.
+
+    Raises:
+        CannotReplay: as ``replay``.
+    """
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
+        try:
+            return replay(row)
+        finally:
+            transaction.set_rollback(True)  # so that an outer transaction may write again
 
 
 def _snapshot(row: models.Round) -> snapshot.Snapshot:

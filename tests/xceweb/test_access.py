@@ -52,6 +52,7 @@ TABLE: dict[str, Row] = {
     "accounts:login": Row((200, 302, 302, 302, 302, 302, 302, 302)),
     "accounts:logout": Row((302,) * 8, post={}),
     "api:decision-record": Row(PROGRAM_OF_GROUP, lambda world: [world.decision.public_id]),
+    "api:decision-rerun": Row(PROGRAM_OF_GROUP, lambda world: [world.decision.public_id]),
     "api:session-counterfactuals": Row(PROGRAM_OF_GROUP, _session),
     "api:session-explanation": Row(PROGRAM_OF_GROUP, _session),
     "common:livez": Row(EVERYBODY),
@@ -64,6 +65,7 @@ TABLE: dict[str, Row] = {
     "console:group-policy-undo": Row(UNDOING, lambda world: ["gpu", 1], {}),
     "dashboard:decision-detail": Row(GROUP, lambda world: [world.decision.public_id]),
     "dashboard:decision-list": Row(LOGGED_IN),
+    "dashboard:decision-rerun": Row(GROUP, lambda world: [world.decision.public_id], {}),
     "dashboard:first-steps": Row(ADMINISTERING),
     "dashboard:group-detail": Row(GROUP, lambda world: ["gpu"]),
     "dashboard:node-act": Row(

@@ -23,4 +23,5 @@ urlpatterns = [
     path("groups/<slug:slug>/", cluster.group_detail, name="group-detail"),
     path("decisions/", decisions.decision_list, name="decision-list"),
     path("decisions/<uuid:public_id>/", decisions.decision_detail, name="decision-detail"),
+    path("decisions/<uuid:public_id>/re-run/", decisions.decision_rerun, name="decision-rerun"),
 ]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from scheduler import core
+from scheduler.core import outlines
 from scheduler.selectors import replays
 
 _CANNOT = 2
@@ -63,30 +63,24 @@ def _counts(outline: Mapping[str, Any]) -> str:
 
 def _side_by_side(found: replays.Replay) -> Iterator[str]:
     """Yield a line for each session that is decided otherwise, then one for each record that is another."""
-    then, now = _by_session(found.then or {}), _by_session(found.now)
-    if found.then is not None:
-        for session in sorted(then.keys() | now.keys(), key=int):
-            left, right = then.get(session, "nothing"), now.get(session, "nothing")
-            if left != right:
-                yield f"session {session}: {left} | {right}"
+    for session, (then, now) in found.told().items():
+        if then != now:
+            yield f"session {session}: {_words(then)} | {_words(now)}"
     for public_id in found.changed:
         yield f"decision {public_id}: its record is another now"
 
 
-def _by_session(outline: Mapping[str, Any]) -> dict[str, str]:
-    """Return session -> what was decided, in a few words."""
-    words: dict[str, str] = {}
-    for reason, ids in outline.get("pend", {}).items():
-        words.update({str(session): f"waits: {reason}" for session in ids})
-    for session, node in outline.get("wait", {}).items():
-        words[session] = f"{words.get(session, 'waits')} on node {node}"
-    for session, nodes in outline.get("dispatch", {}).items():
-        words[session] = f"starts on node {_ids(nodes)}"
-    stops = itertools.chain(outline.get("preempt", {}).items(), outline.get("shadow", {}).items())
-    for session, stop in stops:
-        words[session] = f"stops {_ids(stop['victims'])} on node {stop['node']}, axis {stop['axis']}"
-    return words
+def _words(told: outlines.Told | None) -> str:
+    """Say what was decided for one session, in a few words."""
+    if told is None:
+        return "nothing"
+    nodes = _ids(told.node_ids)
+    if told.what == "stops":
+        return f"stops {_ids(told.victims)} on node {nodes}, axis {told.axis}"
+    if told.what == "starts":
+        return f"starts on node {nodes}"
+    return f"waits: {told.reason} on node {nodes}" if nodes else f"waits: {told.reason}"
 
 
-def _ids(ids: list[int]) -> str:
+def _ids(ids: Iterable[int]) -> str:
     return ", ".join(str(each) for each in ids)

@@ -48,3 +48,16 @@ def test_what_shadow_would_have_done_stands_apart():
     found = outline([low, factories.a_session(2, FOUR, job_priority=9)], policy=policy)
 
     assert (list(found["shadow"]), found["preempt"]) == (["2"], {})
+
+
+def test_an_outline_is_read_session_by_session():
+    low = factories.a_running(1, FOUR, job_priority=1)
+    sessions = [low, factories.a_session(2, factories.slots(cpu=2), job_priority=20)]
+    sessions += [factories.a_session(3, factories.slots(cpu=2)), factories.a_session(4, is_held=True)]
+
+    assert outlines.by_session(outline(sessions)) == {
+        2: outlines.Told("stops", (1,), (1,), "owner"),
+        3: outlines.Told("waits", (1,), reason="awaiting-release"),
+        4: outlines.Told("waits", reason="held"),
+    }
+    assert outlines.by_session(outline([factories.a_session(1, FOUR)])) == {1: outlines.Told("starts", (1,))}

@@ -11,7 +11,7 @@ from unittest import mock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.core import decisions, entities, preview, records, resources, snapshot, states, stored
+from scheduler.core import decisions, entities, plain, preview, records, resources, snapshot, states
 from tests import factories, strategies
 
 R, V, S = decisions.PendReason, decisions.Verdict, states.SessionState
@@ -208,7 +208,7 @@ def _check(
 def test_p13_the_stored_snapshot_gives_every_record_again(view):
     kept = json.loads(json.dumps(snapshot.canonical(view)))
 
-    assert factories.decide(stored.from_plain(kept)) == factories.decide(view)
+    assert factories.decide(plain.to_snapshot(kept)) == factories.decide(view)
 
 
 @_FAST

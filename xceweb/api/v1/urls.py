@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from xceweb.api.v1 import explanations
+from xceweb.api.v1 import explanations, reruns
 
 app_name = "api"
 urlpatterns = [
@@ -17,4 +17,5 @@ urlpatterns = [
         name="session-counterfactuals",
     ),
     path("decisions/<uuid:public_id>", explanations.decision_record, name="decision-record"),
+    path("decisions/<uuid:public_id>/re-run", reruns.decision_rerun, name="decision-rerun"),
 ]

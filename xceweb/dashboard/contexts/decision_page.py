@@ -27,8 +27,8 @@ from xceweb.dashboard.contexts import candidates, preemption_aftermath, preempti
 Others = dict[int, explanations.Other]
 
 
-def load(viewer: models.User, row: models.Decision) -> dict[str, Any]:
-    """Return the context of ``dashboard/decision_detail.html``."""
+def load(viewer: models.User, row: models.Decision, *, rerun: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the context of ``dashboard/decision_detail.html``; with what a re-run came to, if there was one."""
     kinds = slot_kinds.load()
     stopped = [one["session_id"] for one in row.record["victims"]]
     others = explanations.others(
@@ -42,9 +42,16 @@ def load(viewer: models.User, row: models.Decision) -> dict[str, Any]:
         "victims": [_victim(row, one, (others, kinds)) for one in row.record["victims"]],
         "candidates": _candidates(row, others, kinds),
         "steps": _steps(viewer, row),
-        "outcome_sentence": "" if outcome == "shadow" else preemption_aftermath.outcome(row)["sentence"],
-        "proof": preemption_rule.proof(row),
+        "outcome_sentence": "" if outcome == "shadow" else _outcome(row),
+        "proof": preemption_rule.proof(row, is_linked=False, rerun=rerun),
     }
+
+
+def _outcome(row: models.Decision) -> str:
+    """Return what became of it, as an answer to no question: without yes and no."""
+    sentence: str = preemption_aftermath.outcome(row)["sentence"]
+    text = sentence.removeprefix("Yes: ").removeprefix("No: ")
+    return text[:1].upper() + text[1:]
 
 
 def _decision(row: models.Decision, kinds: dict[str, slot_kinds.Kind], outcome: str) -> dict[str, Any]:

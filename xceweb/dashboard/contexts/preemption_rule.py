@@ -75,16 +75,27 @@ def _steps(record: dict[str, Any]) -> str:
     return f" in **{words.count(record['search_steps'], 'step')}**" if record["search_steps"] else ""
 
 
-def proof(decision: models.Decision) -> dict[str, Any]:
-    """Return where the whole record is, and what it was decided from."""
+def proof(
+    decision: models.Decision, *, is_linked: bool = True, rerun: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """
+    Return where the whole record is, what it was decided from, and the button that runs it again.
+
+    Args:
+        decision: the preemption.
+        is_linked: whether its page is another one than that of the proof.
+        rerun: what a re-run came to, see ``rerun.load``.
+    """
     record = decision.record
     looked = f"{words.count(len(record['nodes']), 'node')} and the candidates there"
     text = f"Round **{decision.round.number}** weighed {looked}{_steps(record)}; the record keeps every number above."
     return {
         "sentence": text,
         "decision_number": decision.pk,
-        "decision_url": urls.reverse("dashboard:decision-detail", args=[decision.public_id]),
-        "rerun_url": "",
-        "rerun": None,
+        "decision_url": urls.reverse("dashboard:decision-detail", args=[decision.public_id])
+        if is_linked
+        else "",
+        "rerun_url": urls.reverse("dashboard:decision-rerun", args=[decision.public_id]),
+        "rerun": rerun,
         "digest": decision.round.digest[:16],
     }

@@ -145,8 +145,20 @@ def proof() -> dict[str, Any]:
         "of size 1 do.",
         "decision_number": 7_204,
         "decision_url": "/decisions/7204/",
-        "rerun_url": "/decisions/7204/rerun/",
-        "rerun": {"is_same": True, "core": "1.0.0", "at": frame.NOW, "took_us": 2_000},
+        "rerun_url": "/decisions/7204/re-run/",
+        "rerun": {
+            "is_equal": False,
+            "sentence": "Not equal: 11 of 12 decisions of that round, as far as you may see them are the same, and "
+            "this record word for word. Core version 3 then, 4 now.",
+            "note": "Another version of the scheduler may decide otherwise; both are shown.",
+            "then_label": "Then, core 3",
+            "now_label": "Now, core 4",
+            "rows": [
+                {"label": "sweep-51", "url": "#", "then": "waits: Not enough free", "now": "starts on gpu-02"}
+            ],
+            "at": frame.NOW,
+            "took_us": 2_000,
+        },
         "digest": "9f3c61abe204",
     }
 
