@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 from ortools.sat.python import cp_model
 
@@ -18,12 +19,19 @@ class Solution:
     is_proved: bool
 
 
-def one_stage(problem: policy.Problem, *, limit_s: float = 5.0) -> Solution | None:
-    """Minimise count and summed priority as one weighted sum."""
+def one_stage(problem: policy.Problem, *, limit_s: float = 5.0, effort: float = math.inf) -> Solution | None:
+    """
+    Minimise count and summed priority as one weighted sum.
+
+    Args:
+        problem: what is asked.
+        limit_s: seconds after which the solver gives what it has.
+        effort: the same in the solver's own measure of work, which no busy machine changes; about a second each.
+    """
     model, picks = _model(problem)
     most = 1 + sum(candidate.value for candidate, _ in picks)
     model.minimize(sum((most + candidate.value) * pick for candidate, pick in picks))
-    return _solve(model, picks, limit_s)
+    return _solve(model, picks, limit_s, effort)
 
 
 def two_stages(problem: policy.Problem, *, limit_s: float = 5.0) -> Solution | None:
@@ -62,9 +70,12 @@ def _model(problem: policy.Problem) -> tuple[cp_model.CpModel, Picks]:
     return model, picks
 
 
-def _solve(model: cp_model.CpModel, picks: Picks, limit_s: float) -> Solution | None:
+def _solve(
+    model: cp_model.CpModel, picks: Picks, limit_s: float, effort: float = math.inf
+) -> Solution | None:
     solver = cp_model.CpSolver()
     solver.parameters.max_time_in_seconds = limit_s
+    solver.parameters.max_deterministic_time = effort
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 1
     status = solver.solve(model)
