@@ -20,6 +20,8 @@ Array = tables.Array
 _FIRST_BATCH = 8
 #: Steps after which bounds that cost more are worth their while.
 _PATIENCE = 20_000
+#: How often what is between the least weight proved and the least found is halved.
+_HALVINGS = 12
 #: After every start time.
 _LATE = np.iinfo(np.int64).max
 
@@ -197,26 +199,44 @@ class Hunt:
         return preparing.Open(field, is_usable, bounds.least_sums(weight, is_usable, self.fewest, never))
 
     def _lower_weight(self, opened: Sequence[preparing.Open]) -> None:
-        """Find the least weight at the proved count; best bounds first, so that most nodes are never searched."""
+        """
+        Find the least weight at the proved count: between what is proved and what is found, halving what is between.
+
+        The least that is not ruled out comes first: it is often there, and hardly anybody can be in such a set. Once
+        little is between, the rest is asked for at once.
+        """
+        assert self.best is not None
+        times = 0
+        while (lower := min(int(one.least.min()) for one in opened)) < self.best.weight:
+            between = 0 if not times else self.best.weight - 1 - lower
+            cap = lower + (between // 2 if times <= _HALVINGS else between)
+            times += 1
+            found = self._any_within(opened, cap)
+            if found is not None:
+                self.best = found
+                continue
+            for one in opened:
+                one.least[one.least <= cap] = cap + 1
+
+    def _any_within(self, opened: Sequence[preparing.Open], cap: int) -> Best | None:
+        """Return a set within the cap; best bounds first, so that most nodes are never searched."""
         for one in opened:
             line, place, size = np.argsort(preparing.sortable(one.least), kind="stable"), 0, _FIRST_BATCH
-            while place < len(line) and (best := self.best) is not None:
-                some = line[place : place + size]
-                some = some[one.least[some] < best.weight]
-                if not len(some):
-                    break
-                self._lower_weight_on(one, some)
+            line = line[one.least[line] <= cap]
+            while place < len(line):
+                found = self._within_on(one, line[place : place + size], cap)
+                if found is not None:
+                    return found
                 place, size = place + size, size * 8
+        return None
 
-    def _lower_weight_on(self, one: preparing.Open, nodes: Array) -> None:
+    def _within_on(self, one: preparing.Open, nodes: Array, cap: int) -> Best | None:
         field = one.field.only(nodes)
         for some in preparing.batches(field, self.fewest):
-            assert self.best is not None
-            cap = self.best.weight - 1
             ready = self._ready(field.only(some), one.is_usable[nodes[some]], cap)
-            if ready is not None:
-                for found in self._search(ready).lower(cap):
-                    self.best = self._of(ready, found)
+            if ready is not None and (found := self._search(ready).first(cap)) is not None:
+                return self._of(ready, found)
+        return None
 
     # The start times
 

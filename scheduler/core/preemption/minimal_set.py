@@ -109,14 +109,6 @@ class Search:
             return self._found(leaves, 0)
         return None
 
-    def lower(self, cap: int | None = None) -> Iterator[Found]:
-        """Yield sets of less and less weight, each at most ``cap``; the last one's is least."""
-        self.cap = cap
-        for leaves in self._leaves():
-            found = self._found(leaves, int(leaves.weight.argmin()))
-            self.cap = found.weight - 1
-            yield found
-
     def _found(self, leaves: _Rows, row: int) -> Found:
         chosen = leaves.chosen[row]
         return Found(int(chosen[0]) // self._width, chosen % self._width, int(leaves.weight[row]))

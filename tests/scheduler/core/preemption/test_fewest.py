@@ -118,7 +118,11 @@ def test_amounts_and_shares_of_any_size_are_compared_exactly(scale):
             scale=problem.scale * scale**2,
         )
 
-        assert select(large) == select(problem)
+        assert _but_for_steps(select(large)) == _but_for_steps(select(problem))
+
+
+def _but_for_steps(answer):
+    return answer and dataclasses.replace(answer, steps=0)
 
 
 def _scaled(target, scale):

@@ -53,18 +53,6 @@ def test_the_first_set_within_the_cap_is_found(seed, block, monkeypatch):
         assert _plain(_search(items, count).first(cap)) == next(iter(wanted), None)
 
 
-@pytest.mark.parametrize("block", [4, 4096])
-@pytest.mark.parametrize("seed", range(60))
-def test_p11_the_last_of_the_lower_sets_weighs_least(seed, block, monkeypatch):
-    monkeypatch.setattr(minimal_set, "BLOCK", block)
-    items, count = _nodes(seed), 2 + seed % 3
-
-    found = [one.weight for one in _search(items, count).lower()]
-
-    assert found == sorted(set(found), reverse=True)
-    assert found[-1:] == sorted(weight for _, _, weight in _sets(items, count))[:1]
-
-
 def test_filling_is_never_taken():
     items = minimal_set.Items(
         np.array([[2]]), np.array([[[1], [1], [5]]]), np.array([[1, 1, 1]]), np.array([2])
