@@ -7,7 +7,6 @@ says so, else by the search. Counted are the non-empty sets of candidates of one
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import enum
 import math
@@ -40,16 +39,16 @@ def smaller_sets(candidates: int, count: int) -> int:
     return sum(math.comb(candidates, size) for size in range(1, min(count, candidates + 1)))
 
 
-def ruled_out(nodes: Iterable[tuple[int, int]], fewest: int) -> tuple[int, int]:
+def ruled_out(nodes: Iterable[tuple[int, int, int]], fewest: int) -> tuple[int, int]:
     """
     Return how many sets of fewer than ``fewest`` are ruled out: (by bounds, by search).
 
     Args:
-        nodes: for each node how many candidates it has and what its bound says of the number.
+        nodes: how many candidates a node has, what its bound says of the number, and how many nodes have both alike.
         fewest: proved.
     """
     by_bound = total = 0
-    for (candidates, bound), times in collections.Counter(nodes).items():
+    for candidates, bound, times in nodes:
         total += times * smaller_sets(candidates, fewest)
         by_bound += times * smaller_sets(candidates, min(bound, fewest))
     return by_bound, total - by_bound

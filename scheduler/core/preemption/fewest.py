@@ -92,9 +92,12 @@ def _by_rules(hunt: hunts.Hunt, place: int) -> Iterator[hunts.Best]:
 
 def _proof(known: Known, fewest: int, count: int, *, is_best: bool) -> proofs.Proof:
     """Return what is proved when the answer has ``count`` victims."""
-    low = known.low.tolist()
-    least = min(low)
+    least, low = int(known.low.min()), np.minimum(known.low, fewest)
+    kinds, times = np.unique(known.sizes * (fewest + 1) + low, return_counts=True)
+    nodes = zip(
+        (kinds // (fewest + 1)).tolist(), (kinds % (fewest + 1)).tolist(), times.tolist(), strict=True
+    )
     kind = proofs.Bound.SINGLE if int(known.single.min()) == least else proofs.Bound.TOGETHER
-    by_bound, by_search = proofs.ruled_out(zip(known.sizes.tolist(), low, strict=True), fewest)
+    by_bound, by_search = proofs.ruled_out(nodes, fewest)
     beyond = int((known.low > count).sum())
-    return proofs.Proof(fewest, is_best, least, kind, len(low), beyond, by_bound, by_search)
+    return proofs.Proof(fewest, is_best, least, kind, len(known.low), beyond, by_bound, by_search)

@@ -36,6 +36,7 @@ class Kept:
     def __init__(self, nodes: int, held: int) -> None:
         self._versions: Array = np.full(nodes, -1, dtype=np.int64)
         self.is_helpful: Array = np.zeros(held, dtype=bool)  #: rows of the roster
+        self.sizes: Array = np.zeros(nodes, dtype=np.int64)  #: how many are helpful
         self.is_known: Array = np.zeros(nodes, dtype=bool)  #: ``bound`` holds
         self.bound: list[Bound] = [()] * nodes
         self.low: Array = np.zeros(nodes, dtype=np.int64)

@@ -43,25 +43,32 @@ class Offer(tables.Source):
         self.need[:, opened] = short.T[self.columns]
         self.lacks: Array = np.asarray((self.need > 0).any(axis=0))
         self.kept = None if only is not None else self._kept()
-        self.is_helpful = self._helpful_of_all() if self.kept is None else self._helpful_again(self.kept)
-        self._sizes: Array = np.bincount(self.roster.node[self.is_helpful], minlength=len(ctx.nodes))
+        found = self._helpful_of_all() if self.kept is None else self._helpful_again(self.kept)
+        self.is_helpful, self._sizes = found
 
     # Who helps
 
-    def _helpful_of_all(self) -> Array:
-        """Say of what each session holds on each node whether its stop frees something short there."""
+    def _helpful_of_all(self) -> tuple[Array, Array]:
+        """
+        Say of what each session holds on each node whether its stop frees something short there; and how many do.
+
+        Returns:
+            (rows of the roster,) and (nodes,).
+        """
         roster, found = self.roster, np.zeros(len(self.roster.node), dtype=bool)
         rows = np.flatnonzero(self.is_legal[roster.session] & self.lacks[roster.node])
         found[rows] = (self._given(rows) > 0).any(axis=0)
-        return found
+        return found, np.bincount(roster.node[found], minlength=len(self.lacks))
 
-    def _helpful_again(self, kept: keeping.Kept) -> Array:
+    def _helpful_again(self, kept: keeping.Kept) -> tuple[Array, Array]:
         """Ask again on the nodes that changed alone."""
         roster = self.roster
-        is_asked = kept.follow(self.board.versions())[roster.node]
-        rows = np.flatnonzero(is_asked)
+        places = np.flatnonzero(kept.follow(self.board.versions()))
+        rows = roster.rows_on(places)
         kept.is_helpful[rows] = self.is_legal[roster.session[rows]] & (self._given(rows) > 0).any(axis=0)
-        return kept.is_helpful.copy()
+        helping = roster.node[rows[kept.is_helpful[rows]]]
+        kept.sizes[places] = np.bincount(helping, minlength=len(self.lacks))[places]
+        return kept.is_helpful.copy(), kept.sizes.copy()
 
     def _given(self, rows: Array) -> Array:
         """Return what is freed of what is short: (amounts short, rows)."""
@@ -110,9 +117,9 @@ class Offer(tables.Source):
 
     def part(self, places: Array) -> tables.Table:
         """Return some of the nodes on which somebody helps, by name."""
-        roster, is_asked = self.roster, np.zeros(len(self.ctx.nodes), dtype=bool)
-        is_asked[places] = True
-        rows = np.flatnonzero(self.is_helpful & is_asked[roster.node])
+        roster, places = self.roster, np.unique(places[self.sizes[places] > 0])
+        rows = roster.rows_on(places)
+        rows = rows[self.is_helpful[rows]]
         session, node = roster.session[rows], roster.node[rows]
         need, given = self._with_limits(rows)
         share, total = self._shares(session, node)
@@ -120,7 +127,6 @@ class Offer(tables.Source):
         columns = tables.Columns(
             roster.ids[session], value[session], given.T, roster.start[session], share, total
         )
-        places = np.flatnonzero(is_asked & (self.sizes > 0))
         first = np.concatenate(([0], np.cumsum(self.sizes[places])))
         return tables.Table(self._heads(places), need.T[places], first, columns)
 

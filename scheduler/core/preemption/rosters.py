@@ -56,9 +56,20 @@ class Roster:
         held.sort(key=lambda one: one[0])
         self.node = np.array([node for node, _, _ in held], dtype=np.int64)
         self.session = np.array([place for _, place, _ in held], dtype=np.int64)
+        self._first = np.searchsorted(self.node, np.arange(len(board.nodes) + 1))
         rows = np.array([row for _, _, row in held], dtype=board.free.dtype).reshape(len(held), width)
         self.frees = np.ascontiguousarray(rows.T)  #: (kinds of the board, held)
         self.is_shared = np.array([len(s.allocations) > 1 for s in self.ctx.running], dtype=bool)
+
+    def rows_on(self, places: Array) -> Array:
+        """Return the rows of what is held on some nodes, in order; ``places`` are sorted."""
+        if len(places) * 8 > len(self._first):
+            is_asked = np.zeros(len(self._first), dtype=bool)
+            is_asked[places] = True
+            return np.flatnonzero(is_asked[self.node])
+        first, last = self._first[places], self._first[places + 1]
+        ranges = [np.arange(start, end) for start, end in zip(first.tolist(), last.tolist(), strict=True)]
+        return np.concatenate(ranges) if ranges else np.zeros(0, dtype=np.int64)
 
     def codes(self, question: eligibility.Question) -> Array:
         """

@@ -16,7 +16,7 @@ def test_smaller_sets_are_counted_as_they_can_be_listed():
 
 
 def test_what_a_bound_rules_out_is_not_counted_as_searched():
-    nodes = [(5, 1), (5, 1), (4, 2), (3, 1 << 31)]
+    nodes = [(5, 1, 2), (4, 2, 1), (3, 1 << 31, 1)]
 
     assert proofs.ruled_out(nodes, 3) == (0 + 0 + 4 + 6, 15 + 15 + 6)
     assert proofs.ruled_out(nodes, 1) == (0, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -51,3 +52,14 @@ def test_a_preemptor_of_an_unknown_queue_reaches_nobody_else(axis):
     question = eligibility.ask(ctx, factories.a_session(9, queue_id=99), axis)
 
     assert (rosters.of(ctx).codes(question) != rosters.LEGAL).all()
+
+
+@pytest.mark.parametrize("places", [[], [0], [3, 17], list(range(20))])
+def test_the_rows_of_some_nodes_are_those_that_stand_there(places):
+    nodes = [factories.a_node(node_id) for node_id in range(1, 21)]
+    running = [factories.a_running(i, on=(1 + i % 19,)) for i in range(1, 60)]
+    roster = rosters.of(context.Context(factories.a_snapshot(running, nodes=nodes)))
+
+    rows = roster.rows_on(np.array(places, dtype=np.int64))
+
+    assert rows.tolist() == [row for row, node in enumerate(roster.node.tolist()) if node in places]
