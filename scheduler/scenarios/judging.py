@@ -25,28 +25,45 @@ _FORBIDDEN = ("forbidden", "never", "not_victims")
 
 def judge(case: entries.Case, found: Mapping[str, answers.Answer]) -> answers.Result:
     """
-    Return the result of a case that ran.
+    Return the result of a case that ran; shown are the pending sessions, and suspended ones that it speaks of.
 
-    Raises:
-        BadScenario: what it expects is not well formed.
+    Args:
+        found: an answer for each session that waits.
     """
+    shown = {name: found[name] for name in [one.id for one in case.pending] + _named(case, found)}
+    try:
+        return dataclasses.replace(_judged(case, found), pending=shown)
+    except errors.BadScenario as error:
+        return answers.Result(case.id, Verdict.FAILED, str(error), shown)
+    except errors.NotExpressible as error:
+        return answers.Result(case.id, Verdict.SKIPPED, str(error), shown)
+
+
+def _named(case: entries.Case, found: Mapping[str, answers.Answer]) -> list[str]:
+    """Return the sessions that the case speaks of one by one."""
+    table = (case.expect or {}).get("per_pending")
+    return [name for name in table if name in found] if isinstance(table, dict) else []
+
+
+def _judged(case: entries.Case, found: Mapping[str, answers.Answer]) -> answers.Result:
     if case.expect is None:
-        return answers.Result(case.id, Verdict.SKIPPED, "it expects nothing", found)
+        return answers.Result(case.id, Verdict.SKIPPED, "it expects nothing")
     beyond: list[str] = []
     expected = fields.Fields(case.expect, "expect", line=case.line, beyond=beyond)
     expected = _for_rule(case, expected, found, beyond)
     comparison = _Comparison(case)
-    for name, wanted in _per_pending(case, expected):
-        comparison.compare(name, wanted, found)
+    for name, wanted in _per_pending(case, expected, found):
+        comparison.compare(name, wanted, found[name])
+    comparison.compare_all(expected, found)
     beyond += comparison.beyond
     if comparison.differences:
-        return answers.Result(case.id, Verdict.FAILED, "; ".join(comparison.differences), found)
+        return answers.Result(case.id, Verdict.FAILED, "; ".join(comparison.differences))
     if beyond:
-        return answers.Result(case.id, Verdict.SKIPPED, "; ".join(dict.fromkeys(beyond)), found)
+        return answers.Result(case.id, Verdict.SKIPPED, "; ".join(dict.fromkeys(beyond)))
     if not comparison.compared:
-        return answers.Result(case.id, Verdict.SKIPPED, "it expects nothing that can be compared", found)
-    why = f"not compared: {', '.join(comparison.sentences)}" if comparison.sentences else ""
-    return answers.Result(case.id, Verdict.PASSED, why, found)
+        return answers.Result(case.id, Verdict.SKIPPED, "it expects nothing that can be compared")
+    why = f"not compared: {', '.join(dict.fromkeys(comparison.sentences))}" if comparison.sentences else ""
+    return answers.Result(case.id, Verdict.PASSED, why)
 
 
 def _for_rule(
@@ -88,21 +105,16 @@ def _is_for(expected: fields.Fields, rule: answers.Rule) -> bool:
     return "all" in names or str(rule) in names or str(answers.Rule.MINIMAL) in names
 
 
-def _per_pending(case: entries.Case, expected: fields.Fields) -> Iterable[tuple[str, fields.Fields]]:
-    if not expected.has("per_pending"):
-        if len(case.pending) != 1:
-            raise expected.fault("per_pending", "is missing: there is more than one pending session")
-        yield case.pending[0].id, expected
-        return
+def _per_pending(
+    case: entries.Case, expected: fields.Fields, found: Mapping[str, answers.Answer]
+) -> Iterable[tuple[str, fields.Fields]]:
     table = expected.table("per_pending")
-    names = {one.id for one in case.pending}
+    if len(case.pending) == 1 and not table.names():
+        yield case.pending[0].id, expected
     for name in table.names():
-        if name not in names:
-            raise table.fault(name, "is no pending session of the case")
+        if name not in found:
+            raise table.fault(name, "is no session of the case that waits")
         yield name, table.table(name, f"expect of {name}")
-    for key in _SENTENCES:
-        expected.take(key)
-    expected.close()
 
 
 @dataclasses.dataclass
@@ -115,9 +127,20 @@ class _Comparison:
     beyond: list[str] = dataclasses.field(default_factory=list)
     sentences: list[str] = dataclasses.field(default_factory=list)
 
-    def compare(self, name: str, wanted: fields.Fields, found: Mapping[str, answers.Answer]) -> None:
+    def compare_all(self, wanted: fields.Fields, found: Mapping[str, answers.Answer]) -> None:
+        """Compare what is said beside ``per_pending``: of the victims of all sessions together."""
+        if wanted.has("per_pending") or len(self.case.pending) > 1:
+            victims = {victim for answer in found.values() for victim in answer.victims}
+            self._victims("all", wanted, answers.Answer(answers.Outcome.PREEMPT, tuple(sorted(victims))))
+            self._close(wanted)
+
+    def _close(self, wanted: fields.Fields) -> None:
+        wanted.take("rule"), wanted.take("per_pending")
+        self.sentences += [key for key in _SENTENCES if wanted.take(key) is not None]
+        wanted.close()
+
+    def compare(self, name: str, wanted: fields.Fields, answer: answers.Answer) -> None:
         """Compare one session's answer with its table."""
-        answer = found[name]
         if wanted.take("outcome") is not None:
             self._same(name, "outcome", wanted.word("outcome", "", _OUTCOMES), str(answer.outcome))
         if targets := wanted.words("target"):
@@ -125,9 +148,7 @@ class _Comparison:
         self._victims(name, wanted, answer)
         self._reason(name, wanted, answer)
         self._freed(name, wanted, answer)
-        wanted.take("rule"), wanted.take("per_pending")
-        self.sentences += [key for key in _SENTENCES if wanted.take(key) is not None]
-        wanted.close()
+        self._close(wanted)
 
     def _same(self, name: str, what: str, expected: Any, got: Any) -> None:
         self.compared += 1

@@ -47,10 +47,4 @@ def _select(case: entries.Case) -> answers.Result:
     if not case.nodes or not case.pending:
         missing = "nodes" if not case.nodes else "pending sessions"
         raise errors.BadScenario(f"line {case.line}: a case of kind select needs {missing}")
-    found = select.run(case)
-    try:
-        return judging.judge(case, found)
-    except errors.BadScenario as error:
-        return answers.Result(case.id, Verdict.FAILED, str(error), found)
-    except errors.NotExpressible as error:
-        return answers.Result(case.id, Verdict.SKIPPED, str(error), found)
+    return judging.judge(case, select.run(case))

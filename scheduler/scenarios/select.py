@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scheduler.core import decisions, rounds
+from scheduler.core import decisions, rounds, states
 from scheduler.plugins import asking
 from scheduler.scenarios import answers, entries, picture
 
@@ -14,7 +14,7 @@ _AWAITING = (decisions.PendReason.AWAITING_VICTIMS, decisions.PendReason.AWAITIN
 
 
 def run(case: entries.Case) -> dict[str, answers.Answer]:
-    """Return the answer for each pending session, in the order of the case."""
+    """Return the answer for each session that waits, those that were pending first, in the order of the case."""
     shown = picture.Picture(case)
     found: list[decisions.Decision] = []
     view = shown.snapshot()
@@ -22,7 +22,8 @@ def run(case: entries.Case) -> dict[str, answers.Answer]:
     named = _Named(shown)
     stops = {d.preempting_jobid: d for d in found if isinstance(d, decisions.Preempt)}
     by_id = {d.session_id: d for d in found if not isinstance(d, decisions.Preempt)}
-    ids = {one.id: shown.sessions[one.id] for one in case.pending}
+    resting = [one for one in case.running if one.state is states.SessionState.SUSPENDED]
+    ids = {one.id: shown.sessions[one.id] for one in (*case.pending, *resting)}
     return {name: named.answer(by_id[pk], stops.get(pk)) for name, pk in ids.items()}
 
 

@@ -1,5 +1,5 @@
 """
-Write a stored decision as a scenario file, so that a person can hand it in.
+Write a stored decision, or why a session waits, as a scenario file, so that a person can hand it in.
 
 The case is run before it is written: what does not give the same victims again is never passed off as if it did.
 """
@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import dataclasses
 import decimal
+import functools
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import yaml
 
 from scheduler import models
-from scheduler.core import plain
+from scheduler.core import decisions, plain
 from scheduler.scenarios import answers, located, neutral, playing, reading
 from scheduler.selectors import stored_rounds
 
 Kind = models.Decision.Kind
+R = decisions.PendReason
 CASE_ID = "handed-in"
 
 
@@ -36,21 +39,22 @@ class Written:
 
 def write(public_id: str) -> Written:
     """
-    Return the file of a stored decision.
+    Return the file of a stored decision; of a session's id, that of the round since which its headline reason stands.
 
     Raises:
-        CannotWrite: there is no such decision, or the snapshot of its round is not kept any more.
+        CannotWrite: there is no such decision and no such waiting session, or the snapshot of the round is not kept.
     """
-    decision = _find(public_id)
+    stored = _find(public_id)
     try:
-        view = plain.to_snapshot(stored_rounds.plain_of(decision.round))
+        view = plain.to_snapshot(stored_rounds.plain_of(stored.round))
     except ValueError:
         raise CannotWrite("the snapshot of its round is not kept any more, so it cannot be written") from None
     except plain.NotPlain as error:
         raise CannotWrite(str(error)) from None
-    view = neutral.until(view, decision.session_id)
+    view = neutral.until(view, stored.session_id)
     writer = neutral.Writer(view, dict(models.SlotKind.objects.values_list("name", "scale")))
-    case = writer.case(CASE_ID) | {"expect": _expected(decision, writer.names)}
+    name = writer.names.sessions[stored.session_id]
+    case = writer.case(CASE_ID) | {"expect": {"per_pending": {name: stored.answer(writer.names)}}}
     text = dump(case)
     (again,) = reading.cases(located.parse(text))
     return Written(text, playing.run(again, _no_story))
@@ -64,7 +68,16 @@ def dump(case: dict[str, Any]) -> str:
 _HEAD = "# One decision, as it was stored; names, labels and commands are replaced. bin/manage scenario FILE runs it.\n"
 
 
-def _find(public_id: str) -> models.Decision:
+@dataclasses.dataclass(frozen=True)
+class _Stored:
+    """What is to be written: a round, one who waited in it, and what became of them in neutral names."""
+
+    round: models.Round
+    session_id: int
+    answer: Callable[[neutral.Names], dict[str, Any]]
+
+
+def _find(public_id: str) -> _Stored:
     try:
         wanted = uuid.UUID(public_id)
     except ValueError:
@@ -72,19 +85,36 @@ def _find(public_id: str) -> models.Decision:
             f"{public_id!r} is no id of a decision: it is the last part of its page's address"
         ) from None
     rows = models.Decision.objects.select_related("round", "round__base")
-    found = rows.filter(public_id=wanted).first()
+    decision = rows.filter(public_id=wanted).first()
+    if decision is not None:
+        return _Stored(decision.round, decision.session_id, functools.partial(_of_decision, decision))
+    wait = models.PendReason.objects.select_related("session").filter(session__public_id=wanted).first()
+    if wait is None:
+        raise CannotWrite(f"there is no decision {public_id}, and no session of that id that waits")
+    return _Stored(_round_of(wait), wait.session_id, lambda names: _of_wait(wait))
+
+
+def _round_of(wait: models.PendReason) -> models.Round:
+    """Return the round in which a headline reason came up: a changed one has its round stored."""
+    rounds = models.Round.objects.select_related("base").filter(group=wait.session.group_id, at=wait.since)
+    found = rounds.order_by("-pk").first()
     if found is None:
-        raise CannotWrite(f"there is no decision {public_id}")
+        raise CannotWrite("the round since which it waits for this reason is not stored")
     return found
 
 
-def _expected(decision: models.Decision, names: neutral.Names) -> dict[str, Any]:
+def _of_decision(decision: models.Decision, names: neutral.Names) -> dict[str, Any]:
     victims = neutral.names_of(names, decision.victims.values_list("session_id", flat=True))
     if decision.kind == Kind.SHADOW:
         victims = neutral.names_of(names, [each["session_id"] for each in decision.record["victims"]])
     outcome = answers.Outcome.PREEMPT if victims else answers.Outcome.WAIT
-    answer = {"outcome": str(outcome), "victims": victims, "target": names.nodes[decision.node_id]}
-    return {"per_pending": {names.sessions[decision.session_id]: answer}}
+    return {"outcome": str(outcome), "victims": victims, "target": names.nodes[decision.node_id]}
+
+
+def _of_wait(wait: models.PendReason) -> dict[str, Any]:
+    if wait.reason in (R.AWAITING_VICTIMS, R.AWAITING_RELEASE):
+        return {"reason": wait.reason}
+    return {"outcome": str(answers.Outcome.PEND), "victims": [], "reason": wait.reason}
 
 
 def _no_story(case: Any) -> answers.Result:

@@ -32,7 +32,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--from-decision",
             metavar="ID",
-            help="write a stored decision as a case, names replaced: to FILE, or to standard output",
+            help="write a stored decision, or why the session of this id waits, as a case, names replaced: to FILE, "
+            "or to standard output",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object instead of lines")
         parser.add_argument(

@@ -6,8 +6,8 @@ import dataclasses
 
 from hypothesis import example, given, settings
 
-from scheduler.core import decisions, entities, snapshot
-from scheduler.scenarios import located, neutral, reading, select, written
+from scheduler.core import decisions, entities, snapshot, states
+from scheduler.scenarios import answers, located, neutral, reading, select, written
 from tests import factories, strategies
 
 SCALES = {"cpu": 1000, "mem": 1, "cuda.device": 1}
@@ -30,6 +30,21 @@ def test_every_stop_of_a_random_snapshot_comes_out_of_its_file_again(view):
         names, _, answer = again(view, stop.preempting_jobid)
         assert list(answer.victims) == neutral.names_of(names, stop.victim_jobids)
         assert answer.target == names.nodes[stop.node_id]
+
+
+@settings(max_examples=200, deadline=None)
+@given(strategies.snapshots())
+def test_every_answer_of_a_random_snapshot_comes_out_of_its_file_again(view):
+    waiting = {one.id for one in view.sessions if one.state is states.SessionState.PENDING}
+    for found in factories.decide(view):
+        if isinstance(found, decisions.Pend) and found.session_id in waiting:
+            _, _, answer = again(view, found.session_id)
+            assert answer.reason == found.reason
+            assert answer.outcome is not answers.Outcome.PLACE
+        if isinstance(found, decisions.Dispatch) and found.session_id in waiting:
+            names, _, answer = again(view, found.session_id)
+            on = ",".join(sorted(names.nodes[grant.node_id] for grant in found.grants))
+            assert answer == answers.Answer(answers.Outcome.PLACE, target=on)
 
 
 def stopping(**more) -> snapshot.Snapshot:

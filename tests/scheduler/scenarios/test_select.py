@@ -107,7 +107,7 @@ def test_what_is_as_expected_passes(expect):
         ("{any_of: [[z]]}", "names z, which is no running session"),
         ("{rule: [best]}", "must be of all"),
         ("{outcome: dance}", "must be one of"),
-        ("{per_pending: {z: {}}}", "z of per_pending of expect is no pending session"),
+        ("{per_pending: {z: {}}}", "z of per_pending of expect is no session of the case that waits"),
         ("{victimz: [a]}", "did you mean 'victims'"),
     ],
 )
@@ -164,6 +164,38 @@ def test_nothing_passes_that_was_not_compared(expect, why):
     assert got.verdict is answers.Verdict.SKIPPED
     assert why in got.why
     assert got.pending["p"].victims == ("a",)
+
+
+SECOND = PICTURE.replace("pending:\n", "pending:\n- id: o\n  job_priority: 8\n  request: {cpu: 4}\n")
+
+
+@pytest.mark.parametrize(
+    ("expect", "verdict"),
+    [
+        ("{victims: [a, b], count: 2}", answers.Verdict.PASSED),
+        ("{victims: [a]}", answers.Verdict.FAILED),
+        ("{per_pending: {p: {victims: [a]}, o: {victims: [b]}}, count: 2}", answers.Verdict.PASSED),
+        ("{per_pending: {p: {victims: [a]}}, forbidden: [b]}", answers.Verdict.FAILED),
+        ("{victims: [a, b], outcome: preempt}", answers.Verdict.SKIPPED),
+        ("{outcome: preempt}", answers.Verdict.SKIPPED),
+    ],
+)
+def test_what_is_said_of_several_sessions_at_once_is_about_all_their_victims(expect, verdict):
+    got = result(f"{SECOND}expect: {expect}\n")
+
+    assert got.verdict is verdict, got.why
+    assert list(got.pending) == ["o", "p"]
+
+
+def test_a_suspended_session_waits_too_and_is_shown_where_the_case_speaks_of_it():
+    text = PICTURE.replace("  job_priority: 2\n", "  state: SUSPENDED\n  job_priority: 20\n")
+    spoken = result(
+        f"{text}expect: {{per_pending: {{b: {{outcome: place, target: n2}}, p: {{victims: [a]}}}}}}\n"
+    )
+
+    assert spoken.verdict is answers.Verdict.PASSED, spoken.why
+    assert list(spoken.pending) == ["p", "b"]
+    assert list(result(f"{text}expect: {{outcome: preempt}}\n").pending) == ["p"]
 
 
 def test_steps_make_a_picture_something_else():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from django.db import transaction
 
@@ -48,6 +50,71 @@ def test_every_stored_decision_can_be_handed_in_and_gives_the_same_again(cluster
         assert "secret" not in made.text
 
 
+def test_why_a_session_waits_can_be_handed_in(cluster):
+    waits = list(models.PendReason.objects.select_related("session"))
+    assert len({wait.reason for wait in waits}) >= 2
+
+    for wait in waits:
+        made = written.write(str(wait.session.public_id))
+        assert made.result.verdict is answers.Verdict.PASSED, made.result.why
+        assert f"reason: {wait.reason}" in made.text
+        assert "secret" not in made.text
+
+
+def test_a_wait_whose_round_is_not_stored_cannot_be_written(cluster):
+    wait = models.PendReason.objects.latest("pk")
+    models.PendReason.objects.update(since=world.BEGIN - world.PAST)
+
+    with pytest.raises(written.CannotWrite, match="is not stored"):
+        written.write(str(wait.session.public_id))
+
+
+#: Rules under which many rounds were stored: both axes, takeovers, suspended victims, several nodes.
+GROUPS = [
+    {"preemption_scope": "owner", "preemption_mode": "terminate"},
+    {"preemption_scope": "owner_then_queue", "preemption_mode": "suspend", "suspend_releases": ["cpu"]},
+    {"preemption_scope": "queue", "preemption_mode": "reschedule", "preemption_order": "smallest-resources"},
+]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_round_of_a_random_past_can_be_handed_in(seed):
+    chance = random.Random(seed)
+    rules = {"preemption_state": "on", "grace_period": 5, **GROUPS[seed % 3]}
+    with world.World(rules, habits=habits.LIVELY).running() as made:
+        low = made.add_queue("secret-low", preemptible=True)
+        made.add_queue("secret-high").preemptible_queues.set([low])
+        for place in range(3):
+            made.add_node(f"secret-{place}", {"cpu": 8000, "mem": 8 << 30})
+        made.obey()
+        for _ in range(20):
+            _something_happens(made, chance)
+
+        found = [str(row.public_id) for row in models.Decision.objects.order_by("pk")]
+        found += [str(row.session.public_id) for row in models.PendReason.objects.select_related("session")]
+        assert len(found) >= 8
+        results = [written.write(public_id) for public_id in found]
+        assert [
+            each.result.why for each in results if each.result.verdict is not answers.Verdict.PASSED
+        ] == []
+        assert not any("secret" in each.text for each in results)
+
+
+def _something_happens(made: world.World, chance: random.Random) -> None:
+    """Submit one session and let a round run, and some time pass."""
+    made.submit(
+        made.owner(f"secret-{chance.randrange(2)}"),
+        name="secret",
+        queue=chance.choice(("secret-low", "secret-high")),
+        amounts={"cpu": chance.randint(2, 8) * 1000, "mem": chance.randint(1, 6) << 30},
+        node_count=chance.choice((1, 1, 1, 2)),
+        priority=chance.randint(0, 90),
+        job_priority=chance.randint(-5, 5),
+    )
+    made.tick()
+    made.advance(chance.choice((1, 3, 8)))
+
+
 def test_the_file_runs_alone_and_expects_the_stored_victims(cluster):
     decision = models.Decision.objects.filter(kind="preempt").latest("pk")
     made = written.write(str(decision.public_id))
@@ -82,7 +149,10 @@ def test_what_this_core_decides_otherwise_is_said(cluster, monkeypatch):
     ("public_id", "message"),
     [
         ("nonsense", "'nonsense' is no id of a decision"),
-        ("00000000-0000-7000-8000-000000000000", "there is no decision 00000000"),
+        (
+            "00000000-0000-7000-8000-000000000000",
+            "there is no decision 00000000-.*, and no session of that id that waits",
+        ),
     ],
 )
 def test_an_unknown_decision_is_named(public_id, message):
