@@ -77,10 +77,10 @@ GROUPS = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_every_round_of_a_random_past_can_be_handed_in(seed):
     chance = random.Random(seed)
-    rules = {"preemption_state": "on", "grace_period": 5, **GROUPS[seed % 3]}
+    rules = {"preemption_state": "on", "grace_period": 5, **GROUPS[seed]}
     with world.World(rules, habits=habits.LIVELY).running() as made:
         low = made.add_queue("secret-low", preemptible=True)
         made.add_queue("secret-high").preemptible_queues.set([low])
@@ -92,7 +92,7 @@ def test_every_round_of_a_random_past_can_be_handed_in(seed):
 
         found = [str(row.public_id) for row in models.Decision.objects.order_by("pk")]
         found += [str(row.session.public_id) for row in models.PendReason.objects.select_related("session")]
-        assert len(found) >= 8
+        assert len(found) >= 12
         results = [written.write(public_id) for public_id in found]
         assert [
             each.result.why for each in results if each.result.verdict is not answers.Verdict.PASSED
