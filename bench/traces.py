@@ -51,7 +51,7 @@ def report(directory: pathlib.Path, *, seeds: int) -> str:
 
 
 def _row(name: str, problems: Iterator[policy.Problem]) -> list[object]:
-    runs = [selection.measure(problem, solver=False) for problem in problems]
+    runs = [selection.measure(problem) for problem in problems]
     if not runs:
         return [name, 0, *["-"] * (5 + 2 * len(peers.RULES))]
     times = [run.own_ms for run in runs]
