@@ -19,6 +19,8 @@ from scheduler import models
 from scheduler.core import plain as core_plain
 from scheduler.core import snapshot as core_snapshot
 from scheduler.core.counterfactuals import answers, reruns, victims, waiting
+from scheduler.core.preemption import shipped
+from scheduler.plugins import asking, catalog
 from scheduler.selectors import explanations, permissions, slot_kinds, stored_rounds
 from scheduler.selectors import snapshot as snapshots
 
@@ -34,6 +36,7 @@ class State(enum.StrEnum):
     FOUND = "found"
     NOT_KEPT = "not-kept"  #: the snapshot of the decision is no longer stored
     DIFFERS = "differs"  #: unchanged, the round now comes out otherwise: another version of the core
+    POLICY = "policy"  #: it hangs on a policy of another package that is gone, is another now, or failed when asked
     FAILED = "failed"
 
 
@@ -44,6 +47,9 @@ class Told:
     state: State
     answers: tuple[answers.Counterfactual, ...] = ()
     is_complete: bool = True
+    policies: tuple[
+        str, ...
+    ] = ()  #: those of other packages that took part, or for which it could not be computed
 
 
 def for_victim(viewer: models.User, victim: models.Victim) -> Told:
@@ -73,8 +79,10 @@ def weighed(session: models.Session) -> tuple[bool, list[dict[str, Any]]] | None
     """
     try:
         view = snapshots.load_snapshot(session.group).snapshot
-        fate = _rounds().of_waiting(view, session.pk)
+        fate = _rounds(_named(view)).of_waiting(view, session.pk)
         return fate.has_room, core_snapshot.to_plain(fate.candidates)
+    except reruns.PolicyUnsure:
+        return None
     except Exception:  # noqa: BLE001 - whatever is wrong with an explanation: the page stands
         _log.exception("candidates could not be weighed again")
         return None
@@ -83,6 +91,8 @@ def weighed(session: models.Session) -> tuple[bool, list[dict[str, Any]]] | None
 def _guarded(ask: Callable[[], Told]) -> Told:
     try:
         return ask()
+    except reruns.PolicyUnsure as error:
+        return Told(State.POLICY, policies=(str(error),))
     except Exception:  # noqa: BLE001 - whatever is wrong with an explanation: the page stands
         _log.exception("counterfactuals could not be computed")
         return Told(State.FAILED)
@@ -93,8 +103,9 @@ def _for_victim(viewer: models.User, victim: models.Victim) -> Told:
     if plain is None:
         return Told(State.NOT_KEPT)
     view = core_plain.to_snapshot(plain)
-    found = victims.spared(view, victim.session_id, victim.decision.session_id, rounds=_rounds())
-    return _told(viewer, found)
+    named = _named(view)
+    found = victims.spared(view, victim.session_id, victim.decision.session_id, rounds=_rounds(named))
+    return _told(viewer, found, named)
 
 
 def _for_waiting(viewer: models.User, session: models.Session) -> Told:
@@ -104,22 +115,59 @@ def _for_waiting(viewer: models.User, session: models.Session) -> Told:
         return Told(State.FOUND)
     seen = set(permissions.visible_sessions(viewer).filter(pk__in=ids).values_list("pk", flat=True))
     about = waiting.About(session.priority_cap, slot_kinds.load(), seen)
-    return _told(viewer, waiting.would_help(view, session.pk, rounds=_rounds(), about=about))
+    named = _named(view)
+    found = waiting.would_help(view, session.pk, rounds=_rounds(named), about=about)
+    return _told(viewer, found, named)
 
 
-def _rounds() -> reruns.Rounds:
+def _named(view: core_snapshot.Snapshot) -> tuple[str, ...]:
+    """Return the policies of other packages that queues of a snapshot name."""
+    names = {queue.preempt_policy for queue in view.queues if queue.preempt_policy}
+    return tuple(sorted(names - set(shipped.FOR_QUEUES)))
+
+
+def _rounds(named: tuple[str, ...]) -> reruns.Rounds:
+    """Return rounds that ask policies of other packages as every round does: guarded, in processes of their own."""
     end = time.monotonic() + MOST_S
-    return reruns.Rounds(may_go_on=lambda: time.monotonic() < end)
+    return reruns.Rounds(
+        may_go_on=lambda: time.monotonic() < end,
+        policies_for=asking.policies_for,
+        foreign=set(named) - catalog.faults(set(named)).keys(),
+    )
 
 
-def _told(viewer: models.User, found: answers.Answers) -> Told:
+def _told(viewer: models.User, found: answers.Answers, named: tuple[str, ...]) -> Told:
     if not found.is_same:
-        return Told(State.DIFFERS)
+        return Told(State.POLICY if named else State.DIFFERS, policies=named)
     others = explanations.others(viewer, _spoken_of(found))
     kept = [one for one in found.found if _may_read(others, one)]
+    if named:
+        kept = [sure for one in kept if (sure := _sure(one)) is not None]
     if any(one.kind is answers.Kind.HIGHER_PRIORITY for one in kept):
         kept = [one for one in kept if one.kind is not answers.Kind.PRIORITY_AT_CAP]
-    return Told(State.FOUND, tuple(kept), found.is_complete)
+    return Told(State.FOUND, tuple(kept), found.is_complete, named)
+
+
+#: Questions to which one trial is the whole answer, or all there are were made.
+_TRIED_WHOLE = frozenset(
+    {
+        answers.Kind.SPARED_OPT_OUT,
+        answers.Kind.STARTS_ON_FEWER_NODES,
+        answers.Kind.PREEMPTION_ON,
+    }
+)
+_RANKS = frozenset({answers.Kind.SPARED_JOB_PRIORITY, answers.Kind.SPARED_PRIORITY})
+
+
+def _sure(one: answers.Counterfactual) -> answers.Counterfactual | None:
+    """
+    Return what is known of an answer where a foreign policy took part: the very values that were tried, no ranges.
+
+    That a result turns once from value to value is proved for the policies of the core alone.
+    """
+    if one.kind in _RANKS and one.helps:
+        return dataclasses.replace(one, facts={**one.facts, "most": one.facts["value"]})
+    return one if one.helps or one.kind in _TRIED_WHOLE else None
 
 
 def _spoken_of(found: answers.Answers) -> set[int]:

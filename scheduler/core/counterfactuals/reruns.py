@@ -7,7 +7,7 @@ The budget counts rounds; a caller with a clock may end it earlier. Source: DESI
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from scheduler.core import decisions, preview, snapshot
 from scheduler.core.counterfactuals import answers, changes
@@ -21,23 +21,45 @@ class BudgetEnded(Exception):
     """No further round may be run."""
 
 
+class PolicyUnsure(Exception):
+    """A policy that has no part in the core failed: what the round came to says nothing. Carries its name."""
+
+
+#: Makes the mapping of policies for one round on a snapshot.
+PoliciesFor = Callable[[snapshot.Snapshot], policy.Policies]
+
+
 def _always() -> bool:
     return True
 
 
+def _shipped(view: snapshot.Snapshot) -> policy.Policies:
+    return shipped.FOR_QUEUES
+
+
 class Rounds:
-    """Runs rounds until its budget has ended."""
+    """
+    Runs rounds until its budget has ended.
+
+    Args:
+        most: rounds.
+        may_go_on: whether the caller still wants one.
+        policies_for: asked before each round.
+        foreign: policies among these whose failure may be one of the moment: too slow, ended, a bad answer.
+    """
 
     def __init__(
         self,
         *,
         most: int = MOST_ROUNDS,
         may_go_on: Callable[[], bool] = _always,
-        policies: policy.Policies = shipped.FOR_QUEUES,
+        policies_for: PoliciesFor = _shipped,
+        foreign: Collection[str] = (),
     ) -> None:
         self.left = most
         self._may_go_on = may_go_on
-        self._policies = policies
+        self._policies_for = policies_for
+        self._foreign = foreign
 
     def run(self, view: snapshot.Snapshot) -> list[decisions.Decision]:
         """
@@ -45,11 +67,22 @@ class Rounds:
 
         Raises:
             BudgetEnded: this would be one round too many.
+            PolicyUnsure: one of the foreign policies failed in it.
         """
         if self.left < 1 or not self._may_go_on():
             raise BudgetEnded
         self.left -= 1
-        return preview.collect(view, policies=self._policies, records_all=True)
+        found = preview.collect(view, policies=self._policies_for(view), records_all=True)
+        self._doubt(found)
+        return found
+
+    def _doubt(self, found: list[decisions.Decision]) -> None:
+        if not self._foreign:
+            return
+        for text in {str(one.facts.get("policy", "")) for one in found if isinstance(one, decisions.Pend)}:
+            for name in self._foreign:
+                if text.startswith(f"the preemption policy {name} "):
+                    raise PolicyUnsure(name)
 
     def of_waiting(self, view: snapshot.Snapshot, session_id: int) -> Fate:
         """Return what a round does for one waiting session."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from scheduler import models
 from scheduler.core.counterfactuals import answers, reruns, victims, waiting
+from scheduler.plugins import pool
 from scheduler.selectors import counterfactuals
 from scheduler.services import rounds
-from tests import model_factories, worlds
+from tests import model_factories, plugin_packages, worlds
 
 K, STATE = answers.Kind, counterfactuals.State
 
@@ -199,3 +202,111 @@ def test_an_answer_is_a_value() -> None:
 
     with pytest.raises(dataclasses.FrozenInstanceError):
         told.state = STATE.FAILED  # type: ignore[misc]
+
+
+# Policies of other packages
+
+
+@pytest.fixture
+def site(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pathlib.Path]:
+    """Return where packages are installed; their processes end with the test."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(counterfactuals, "MOST_S", 60.0)
+    yield tmp_path
+    pool.SHARED.close()
+
+
+#: Stops one of the least priority.
+LEAST = """
+def choose(problem):
+    found = [(c.value, t.node_id, c.session_id) for t in problem.targets for c in t.candidates]
+    value, node_id, session_id = min(found)
+    return node_id, [session_id]
+"""
+BROKEN = "def choose(problem):\n    raise LookupError('secret')"
+
+
+def install(site: pathlib.Path, world: worlds.World, code: str) -> None:
+    """Install the policy `odd`, and let the urgent queue choose by it."""
+    plugin_packages.install(site, "odd_one", {"odd": "choose"}, code=code)
+    models.Queue.objects.filter(slug="urgent").update(preempt_policy="odd")
+
+
+def stopped_by_odd(world: worlds.World) -> models.Victim:
+    """Let a round stop a background session by that policy."""
+    low = hold(world, queue=world.queues["background"], priority=5)
+    wait(world, "submitter", queue=world.queues["urgent"], priority=20)
+    models.GroupRounds.objects.filter(group=world.group).update(last_number=world.decision.round.number)
+    rounds.run_group_round(world.group.pk)
+    victim = models.Victim.objects.get(session=low)
+    assert victim.decision.policy_name == "odd"
+    return victim
+
+
+def test_a_foreign_policy_is_asked_again_and_nothing_but_what_was_tried_is_said(
+    world: worlds.World, site: pathlib.Path
+) -> None:
+    """In its guarded process; no range of values, since nothing is proved of it."""
+    install(site, world, LEAST)
+    victim = stopped_by_odd(world)
+
+    told = counterfactuals.for_victim(world.people["administrator"], victim)
+
+    assert (told.state, told.policies) == (STATE.FOUND, ("odd",))
+    assert by_kind(told)[K.SPARED_PRIORITY].facts == {"own": 5, "value": 20, "most": 20}
+    assert by_kind(told)[K.SPARED_OPT_OUT].helps
+
+
+def test_a_waiting_session_is_answered_by_the_policy_of_its_queue(
+    world: worlds.World, site: pathlib.Path
+) -> None:
+    """Not by that of the core."""
+    install(site, world, LEAST)
+    hold(world, "submitter", queue=world.queues["background"], priority=30)
+    session = wait(world, queue=world.queues["urgent"], priority=10)
+
+    told = counterfactuals.for_waiting(world.people["administrator"], session)
+
+    assert by_kind(told)[K.HIGHER_PRIORITY].facts["value"] == 31
+    assert told.policies == ("odd",)
+    assert all(one.helps for one in told.answers if one.kind is K.STARTS_WITH_LESS)
+
+
+def test_a_foreign_policy_that_fails_gives_no_answer_at_all(world: worlds.World, site: pathlib.Path) -> None:
+    """That it failed is no sign that nothing would help."""
+    install(site, world, BROKEN)
+    hold(world, "submitter", queue=world.queues["background"], priority=5)
+    session = wait(world, queue=world.queues["urgent"], priority=10)
+
+    told = counterfactuals.for_waiting(world.people["administrator"], session)
+
+    assert told == counterfactuals.Told(STATE.POLICY, policies=("odd",))
+    assert counterfactuals.weighed(session) is None
+
+
+def test_a_foreign_policy_that_is_gone_is_said_where_the_round_was_decided_by_it(
+    world: worlds.World, site: pathlib.Path
+) -> None:
+    """It is not the version of the core that differs."""
+    install(site, world, LEAST)
+    victim = stopped_by_odd(world)
+    plugin_packages.uninstall(site, "odd_one")
+
+    told = counterfactuals.for_victim(world.people["administrator"], victim)
+
+    assert told == counterfactuals.Told(STATE.POLICY, policies=("odd",))
+
+
+def test_where_a_policy_is_not_installed_the_present_is_that_it_stops_nobody(
+    world: worlds.World, site: pathlib.Path
+) -> None:
+    """A smaller request is found all the same."""
+    models.Queue.objects.filter(slug="urgent").update(preempt_policy="odd")
+    hold(world, "submitter", gpus=2, queue=world.queues["background"], priority=5)
+
+    told = counterfactuals.for_waiting(
+        world.people["administrator"], wait(world, queue=world.queues["urgent"], priority=10)
+    )
+
+    assert by_kind(told)[K.STARTS_WITH_LESS].facts["value"] == 2
+    assert told.state == STATE.FOUND

@@ -42,7 +42,8 @@ def session_counterfactuals(request: http.HttpRequest, public_id: uuid.UUID) -> 
     Say what would have spared a session that was stopped, or would help one that waits.
 
     ``state`` is ``none`` where there is nothing to ask, else as ``selectors.counterfactuals.State`` says; moments are
-    microseconds since the epoch, amounts are in the smallest unit of their kind.
+    microseconds since the epoch, amounts are in the smallest unit of their kind. ``policies`` are those of other
+    packages that took part: then only values that were tried are said, no ranges.
     """
     session = permissions.require_session(request.user, public_id)
     seen = session_seen.look(request.user, session)
@@ -54,6 +55,7 @@ def session_counterfactuals(request: http.HttpRequest, public_id: uuid.UUID) -> 
             "kind": kind,
             "state": told.state if told else "none",
             "is_complete": told.is_complete if told else True,
+            "policies": list(told.policies) if told else [],
             "answers": [_answer(seen, one) for one in told.answers] if told else [],
         }
     )

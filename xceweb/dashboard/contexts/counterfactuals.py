@@ -22,8 +22,16 @@ _STATES = {
     counterfactuals.State.DIFFERS: (
         "Could not be computed: this version of the scheduler decides that round otherwise than it was decided then."
     ),
+    counterfactuals.State.POLICY: (
+        "Could not be computed for a preemption policy of another package ({policies}): it failed when it was asked "
+        "again, is gone, or is another version than then."
+    ),
     counterfactuals.State.FAILED: "Could not be computed.",
 }
+_FOREIGN = (
+    "Queues here choose victims by a policy of another package ({policies}): only values that were tried are said, "
+    "no ranges."
+)
 _CUT = "Not everything could be tried in the time for it."
 
 
@@ -38,7 +46,7 @@ def load(seen: session_seen.Seen, kind: str) -> dict[str, Any]:
     """Return the context of ``dashboard/_counterfactuals.html``."""
     told = ask(seen, kind)
     if told is None or told.state != counterfactuals.State.FOUND:
-        note = _STATES[told.state] if told else ""
+        note = _STATES[told.state].format(policies=", ".join(told.policies)) if told else ""
         return {"told": {"suggestions": [], "note": note}}
     lines = sorted(_worth_saying(told.answers), key=lambda one: not one.helps)
     return {"told": {"suggestions": [_line(seen, one) for one in lines], "note": _note(seen, told, kind)}}
@@ -81,9 +89,12 @@ def _action(seen: session_seen.Seen, answer: answers.Counterfactual) -> dict[str
 
 def _note(seen: session_seen.Seen, told: counterfactuals.Told, kind: str) -> str:
     if not told.answers:
-        return _CUT if not told.is_complete else "Nothing that was tried would change it."
-    note = _tried(seen.stops[0].decision) if kind == "preempted" else _TRIED_NOW
-    return note if told.is_complete else f"{note} {_CUT}"
+        notes = ["Nothing that was tried would change it."] if told.is_complete else []
+    else:
+        notes = [_tried(seen.stops[0].decision) if kind == "preempted" else _TRIED_NOW]
+    if told.policies:
+        notes.append(_FOREIGN.format(policies=", ".join(told.policies)))
+    return " ".join(notes if told.is_complete else [*notes, _CUT])
 
 
 def _tried(decision: models.Decision) -> str:

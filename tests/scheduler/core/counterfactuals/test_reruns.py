@@ -8,6 +8,7 @@ import pytest
 
 from scheduler.core import decisions, entities
 from scheduler.core.counterfactuals import answers, reruns
+from scheduler.core.preemption import policy
 from tests import factories
 from tests.factories import slots
 
@@ -66,3 +67,23 @@ def test_a_start_a_kept_room_and_a_wait():
     assert reruns.fate_of(kept, 9).outcome is OUT.KEPT
     assert reruns.fate_of(waits, 9).reason is decisions.PendReason.HELD
     assert reruns.fate_of([], 9).outcome is OUT.WAITS
+
+
+def refusing(problem):
+    raise policy.PolicyFailed("was too slow")
+
+
+def test_a_foreign_policy_that_fails_makes_the_round_say_nothing():
+    queues = (
+        factories.a_queue(1, preemptible_queues=frozenset({2}), preempt_policy="odd"),
+        factories.a_queue(2, preemptible=True),
+    )
+    running = factories.a_running(1, slots(cpu=4), owner_id=2, queue_id=2, priority=1)
+    view = factories.a_snapshot([running, factories.a_session(9)], queues=queues)
+
+    def rounds(*foreign):
+        return reruns.Rounds(policies_for=lambda view: {"odd": refusing}, foreign=foreign)
+
+    with pytest.raises(reruns.PolicyUnsure, match=r"^odd$"):
+        rounds("odd").of_waiting(view, 9)
+    assert rounds().of_waiting(view, 9).reason is decisions.PendReason.POLICY_FAILED

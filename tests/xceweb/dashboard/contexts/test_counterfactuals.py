@@ -67,6 +67,19 @@ def test_what_could_not_be_computed_is_said(
     assert told["note"].startswith("Could not be computed")
 
 
+def test_a_policy_of_another_package_is_named(world: worlds.World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it took part, and where it could not be asked."""
+    one = answers.Counterfactual(answers.Kind.SPARED_OPT_OUT, True)
+    found = selector.Told(selector.State.FOUND, (one,), policies=("odd",))
+    monkeypatch.setattr(selector, "for_waiting", lambda *args: found)
+    took_part = load(world, world.waiting, "pending")["note"]
+    failed = selector.Told(selector.State.POLICY, policies=("odd",))
+    monkeypatch.setattr(selector, "for_waiting", lambda *args: failed)
+
+    assert took_part.endswith("of another package (odd): only values that were tried are said, no ranges.")
+    assert "of another package (odd): it failed" in load(world, world.waiting, "pending")["note"]
+
+
 def test_a_search_that_was_cut_short_says_so(world: worlds.World, monkeypatch: pytest.MonkeyPatch) -> None:
     """With what it found, and without."""
     one = answers.Counterfactual(answers.Kind.SPARED_OPT_OUT, True)
