@@ -24,13 +24,17 @@ _S, _MODE, _READY = states.SessionState, entities.PreemptionMode, entities.NodeS
 def crowd(seed: int) -> snapshot.Snapshot:
     """Return the snapshot of a seed."""
     chance = random.Random(f"crowd/{seed}")
+    few = _few_suspended(chance)
     view = strategies.random_snapshot(
         seed,
         nodes=4,
         running=12,
         pending=2,
         largest=chance.choice((8, 14, 20, 26)),
+        **few,
     )
+    if few:
+        view = dataclasses.replace(view, queues=tuple(_without_mode(queue) for queue in view.queues))
     node = max(view.nodes, key=lambda one: (one.state is _READY, _free(view, one, "cpu")))
     request = _request(chance, node, {kind: _free(view, node, kind) for kind in strategies.KINDS})
     sessions = tuple(_varied(chance, session, node, request) for session in view.sessions)
@@ -41,6 +45,18 @@ def crowd(seed: int) -> snapshot.Snapshot:
     on_nodes = [session.id for session in sessions if session.state in states.LIVE]
     view = dataclasses.replace(view, sessions=sessions, edges=_edges(chance, on_nodes), claims=())
     return strategies.with_usage(view)
+
+
+def _few_suspended(chance: random.Random) -> dict[str, Any]:
+    """Return, sometimes, a limit of suspended sessions per node, where every stop is a suspend."""
+    if chance.random() > 0.15:
+        return {}
+    rules = {"mode": _MODE.SUSPEND, "max_suspended_per_node": chance.randint(1, 3)}
+    return rules | {"cancel_unconfirmed_dispatch": False, "requeue_suspended": False}
+
+
+def _without_mode(queue: entities.Queue) -> entities.Queue:
+    return dataclasses.replace(queue, preemption_mode=None)
 
 
 def _varied(

@@ -6,9 +6,11 @@ first: the tests must be green on it. Prints the numbers of those that the tests
 """
 
 import ast
+import dataclasses
 import importlib.abc
 import importlib.machinery
 import json
+import math
 import os
 import pathlib
 import resource
@@ -22,9 +24,12 @@ import pytest
 
 from tests.mutation import mutants
 
-#: Seconds of computing that the tests of one mutant may take: one may turn in circles.
-LIMIT_S = 60
-GREEN = int(pytest.ExitCode.OK)
+#: How much longer than on the right module tests may compute on a mutant, which may turn in circles.
+TIMES = 4
+#: What one trial may take of the machine's memory.
+MEMORY_BYTES = 4 << 30
+#: Seconds that tests may compute on the right module.
+LONGEST_S = 300
 #: Imported before the forks.
 WARM = (django, hypothesis, np)
 
@@ -63,19 +68,28 @@ def path_of(module: str) -> pathlib.Path:
     return pathlib.Path(*module.split(".")).with_suffix(".py").resolve()
 
 
-def try_one(module: str, tree: object, tests: list[str]) -> int:
-    """Run the tests on one mutant in a child; 0 when it lives."""
+@dataclasses.dataclass(frozen=True)
+class Trial:
+    """What became of the tests on one module."""
+
+    is_green: bool
+    took_s: float  #: computing time
+
+
+def try_one(module: str, tree: object, tests: list[str], limit_s: int) -> Trial:
+    """Run the tests on one module in a child, which ends when it has computed for so long."""
     child = os.fork()
     if child == 0:
         code = int(pytest.ExitCode.INTERNAL_ERROR)
         try:
-            resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_S, LIMIT_S))
+            resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s))
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
             install(module, tree)
             code = _run(tests)
         finally:
             os._exit(code)
-    _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status)
+    _, status, usage = os.wait4(child, 0)
+    return Trial(os.waitstatus_to_exitcode(status) == pytest.ExitCode.OK, usage.ru_utime + usage.ru_stime)
 
 
 def _run(tests: list[str]) -> int:
@@ -86,7 +100,7 @@ def _run(tests: list[str]) -> int:
     hypothesis.settings.register_profile("mutant", phases=phases, database=None, derandomize=True)
     hypothesis.settings.load_profile("mutant")
     options = ["-qx", "-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not night"]
-    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning", "-o", "timeout=0"]
     return int(pytest.main([*options, "--hypothesis-profile=mutant", *tests]))
 
 
@@ -95,11 +109,14 @@ def main(arguments: list[str]) -> int:
     module, numbers, _, *tests = arguments
     warnings.simplefilter("ignore")
     django.setup()
-    if try_one(module, ast.parse(path_of(module).read_text()), tests) != GREEN:
+    right = try_one(module, ast.parse(path_of(module).read_text()), tests, LONGEST_S)
+    if not right.is_green:
         print(f"{' '.join(tests)}: not green on the right module", file=sys.stderr)
         return 1
-    every = mutants.mutants(path_of(module))
-    alive = [n for n in map(int, numbers.split(",")) if try_one(module, every[n].tree, tests) == GREEN]
+    every, limit_s = mutants.mutants(path_of(module)), 2 + math.ceil(TIMES * right.took_s)
+    alive = [
+        n for n in map(int, numbers.split(",")) if try_one(module, every[n].tree, tests, limit_s).is_green
+    ]
     print(json.dumps(alive))
     return 0
 

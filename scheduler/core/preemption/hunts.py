@@ -290,9 +290,11 @@ class Hunt:
         if ready is None or found is None:
             return None
         best = self._of(ready, found)
-        starts = self.terms.start[ready.rows[0, : int(ready.items.sizes[0])]]
-        if len(set(starts.tolist())) == len(starts):
+        if len(np.unique(self.terms.start[ready.rows])) == ready.rows.size:
             return best
+        timed, cap = preparing.timed(ready, self.terms, best.rows, self.fewest)
+        while (found := self._search(timed).first(cap)) is not None:
+            best, cap = self._of(timed, found), found.weight - 1
         twins = preparing.of_starts(ready, self.terms, self.starts_of(best))
         again = self._search(twins).first(weight)
         return best if again is None else self._of(twins, again)

@@ -172,19 +172,24 @@ class Offer(tables.Source):
         return [self.ctx.nodes[place] for place in np.flatnonzero(is_there & self.lacks).tolist()]
 
     def _most(self, node_id: int) -> int | None:
-        """Return how many may be stopped on a node where suspended sessions per node are limited."""
+        """
+        Return how many may be stopped on a node where suspended sessions per node are limited; None = all.
+
+        As if every victim were suspended on every node on which one of them may be: never too many, and exactly as
+        many as may be wherever all are suspended on one node each.
+        """
         most = self.question.policy.max_suspended_per_node
         assert most is not None
         roster, running = self.roster, self.ctx.running
         there = roster.session[roster.node == self.board.place_of[node_id]]
         legal = (running[place] for place in there[self.is_legal[there]].tolist())
-        places = [
-            most - self.question.suspended.get(held.node_id, 0)
-            for session in legal
-            if self.ctx.stop_plan(session).action is decisions.Action.SUSPEND
-            for held in session.allocations
-        ]
-        return min(places, default=None)
+        held: dict[int, int] = {}
+        for session in legal:
+            if self.ctx.stop_plan(session).action is decisions.Action.SUSPEND:
+                for one in session.allocations:
+                    held[one.node_id] = held.get(one.node_id, 0) + 1
+        left = {node_id: most - self.question.suspended.get(node_id, 0) for node_id in held}
+        return min((left[node_id] for node_id, count in held.items() if count > left[node_id]), default=None)
 
     def _shares(self, session: Array, node: Array) -> tuple[Array, Array]:
         """Return what each frees on other nodes and on all, in one common fraction; zeros where nothing compares it."""

@@ -9,7 +9,7 @@ preemption_order"); DESIGN 5.3, 11.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from scheduler.core import entities
 from scheduler.core.preemption import fewest, greedy, least_share, orders, policy, tables
@@ -26,28 +26,39 @@ def select_victims(problem: policy.Problem) -> policy.Answer | None:
 
 def _under_lowest_ceiling(problem: policy.Problem) -> policy.Problem:
     """Keep the nodes that the lowest ceiling suffices for, and only candidates at or below it."""
-    ceilings = {target.node_id: _ceiling(target) for target in problem.targets}
+    ceilings = {target.node_id: _ceiling(problem, target) for target in problem.targets}
     reachable = [ceiling for ceiling in ceilings.values() if ceiling is not None]
     if not reachable:
         return dataclasses.replace(problem, targets=())
     lowest = min(reachable)
-    kept = [
-        dataclasses.replace(t, candidates=tuple(c for c in t.candidates if c.value <= lowest))
-        for t in problem.targets
-        if ceilings[t.node_id] == lowest
-    ]
-    return dataclasses.replace(problem, targets=tuple(kept))
+    return _capped(problem, (t for t in problem.targets if ceilings[t.node_id] == lowest), lowest)
 
 
-def _ceiling(target: policy.Target) -> int | None:
-    """Return the lowest value such that all candidates at or below it suffice; None when even all do not."""
+def _ceiling(problem: policy.Problem, target: policy.Target) -> int | None:
+    """
+    Return the lowest value such that of the candidates at or below it as many as may be stopped suffice, or None.
+    """
     taken = greedy.take_until(target.need, sorted(target.candidates, key=lambda c: (c.value, c.session_id)))
-    return None if taken is None else taken[-1].value
+    if taken is None or target.most is None or len(greedy.give_back(target.need, taken)) <= target.most:
+        return None if taken is None else taken[-1].value
+    values = sorted({c.value for c in target.candidates if c.value >= taken[-1].value})
+    return next((one for one in values if _fewest(_capped(problem, [target], one))), None)
+
+
+def _capped(problem: policy.Problem, targets: Iterable[policy.Target], ceiling: int) -> policy.Problem:
+    """Keep some nodes, and only candidates at or below the ceiling."""
+    kept = (
+        dataclasses.replace(t, candidates=tuple(c for c in t.candidates if c.value <= ceiling))
+        for t in targets
+    )
+    return dataclasses.replace(problem, targets=tuple(kept))
 
 
 def _in_order(problem: policy.Problem) -> policy.Answer | None:
     """
     Take by job_priority, start time, id until it suffices; give back what is not needed, last taken first.
+
+    Where that is more on every node than may be stopped there, the fewest are taken.
     """
     found = []
     for target in problem.targets:
@@ -60,7 +71,7 @@ def _in_order(problem: policy.Problem) -> policy.Answer | None:
         if victims is not None and (target.most is None or len(victims) <= target.most):
             found.append((_in_order_key(problem, target, victims), target.node_id, victims))
     if not found:
-        return None
+        return _fewest(problem)
     _, node_id, victims = min(found, key=lambda one: one[0])
     return policy.Answer(node_id, tuple(victim.session_id for victim in victims), True, 0)
 

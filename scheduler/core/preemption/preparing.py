@@ -167,6 +167,34 @@ def _cut(field: bounds.Field, order: Array, sizes: Array, terms: Terms, *, has_t
     return Ready(minimal_set.Items(field.goal[:, goals], gives, weight, sizes, twin), rows, field.places)
 
 
+def timed(ready: Ready, terms: Terms, rows: Array, count: int) -> tuple[Ready, int]:
+    """
+    Return the one node's candidates with weights that compare start times after the weight, and a cap.
+
+    The sooner a time, the more candidates of that time are wanted, before anything is asked of later ones: each of
+    them takes off more than all of later times together. Equal times are why the first set in the order of the
+    times need not be the best: the order of equal ones says nothing of what follows them.
+
+    Args:
+        ready: of one node, ordered by start.
+        terms: of all candidates.
+        rows: a set of ``count``; the cap lets only better ones through.
+        count: how many are taken.
+    """
+    own = ready.rows[0]
+    starts, weights = terms.start[own].tolist(), terms.weight[own].tolist()
+    later = {time: place for place, time in enumerate(sorted(set(starts), reverse=True))}
+    unit = (count + 1) ** (len(later) + 1)
+    weighed = {
+        row: weight * unit - (count + 1) ** later[start]
+        for row, weight, start in zip(own.tolist(), weights, starts, strict=True)
+    }
+    fits = count * max(map(abs, weighed.values())) < tables.SAFE
+    column = np.array([[weighed[row] for row in own.tolist()]], dtype=np.int64 if fits else object)
+    cap = sum(weighed[row] for row in rows.tolist()) - 1
+    return Ready(dataclasses.replace(ready.items, weight=column), ready.rows, ready.places), cap
+
+
 def of_starts(ready: Ready, terms: Terms, starts: list[int]) -> Ready:
     """
     Return the one node's candidates that start at these times, by row, so that the first set has the lowest ids.

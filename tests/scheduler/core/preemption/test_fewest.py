@@ -60,6 +60,35 @@ def test_p11_no_set_of_any_node_is_better(part):
             assert answer.is_proved
 
 
+@pytest.mark.parametrize("span", [2, 7, 1 << 50], ids=["two times", "seven", "far apart"])
+@pytest.mark.parametrize("order", [entities.PreemptionOrder.NEWEST, entities.PreemptionOrder.OLDEST])
+def test_of_equal_sums_the_best_start_times_are_taken_also_where_some_are_equal(order, span):
+    for seed in range(EXAMPLES // 10):
+        chance = random.Random(f"{order}/{span}/{seed}")
+        candidates = [
+            a_candidate(i, chance.randint(1, 3), value=chance.randint(1, 2), start=chance.randrange(span))
+            for i in range(1, 8)
+        ]
+        target = a_target(chance.randint(4, 8), candidates)
+        problem = a_problem(target, order=order)
+        found = [_key(problem, target, one) for one in _sufficient(target)]
+
+        if (answer := select(problem)) is not None:
+            assert _key(problem, *_chosen(problem, answer)) == min(found)
+
+
+@pytest.mark.parametrize("scale", [1, 1 << 55], ids=["small sums", "beyond 64 bits"])
+def test_a_start_time_that_two_share_does_not_decide_which_of_them_is_taken_first(scale):
+    sizes = {4: (1, 2, 99), 8: (3, 4, 96), 11: (2, 3, 99), 12: (2, 3, 98)}
+    candidates = [
+        a_candidate(i, give, value=scale * value, start=start) for i, (give, value, start) in sizes.items()
+    ]
+
+    answer = select(a_problem(a_target(4, candidates), order=entities.PreemptionOrder.NEWEST))
+
+    assert sorted(answer.victim_ids) == [11, 12]
+
+
 @pytest.mark.parametrize("steps", [0, 3, 20, 100])
 def test_whatever_the_budget_what_is_said_to_be_proved_is_true_and_the_answer_irreducible(steps):
     for seed in range(150):

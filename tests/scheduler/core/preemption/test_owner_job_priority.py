@@ -70,3 +70,24 @@ def test_without_a_sufficient_set_there_is_no_answer():
 
 def test_a_node_where_too_many_would_be_suspended_is_passed_over():
     assert _ids(a_target(2, [a_candidate(1, 1), a_candidate(2, 1)], most=1)) is None
+
+
+@pytest.mark.parametrize("order", list(ORDER))
+def test_where_few_may_be_stopped_the_lowest_ceiling_is_that_of_few(order):
+    candidates = [
+        *(a_candidate(i, 1, value=0, total=1) for i in (1, 2, 3)),
+        a_candidate(4, 2, value=1, total=2),
+    ]
+    candidates += [a_candidate(5, 3, value=2, total=3)]
+
+    assert _ids(a_target(3, candidates, most=3), order=order) == (1, 2, 3)
+    assert _ids(a_target(3, candidates, most=2), order=order) == (1, 4)
+    assert _ids(a_target(3, candidates, most=1), order=order) == (5,)
+    assert _ids(a_target(4, candidates, most=1), order=order) is None
+
+
+@pytest.mark.parametrize("order", [ORDER.OLDEST, ORDER.NEWEST])
+def test_where_the_order_stops_too_many_the_fewest_under_the_ceiling_are_taken(order):
+    candidates = [*(a_candidate(i, 1, value=0) for i in (1, 2, 3)), a_candidate(4, 3, value=0, start=2)]
+
+    assert _ids(a_target(3, candidates, most=2), order=order) == (4,)
