@@ -123,6 +123,41 @@ class VictimFate(models.Model):
     at = models.DateTimeField()
 
 
+class Handover(models.Model):
+    """
+    The stop of a victim, passed from its decision's preemptor to a next holder that could have ordered it (DESIGN 5.5).
+
+    Mutable: it names who goes on with the stop now; the events keep who did before.
+    """
+
+    victim = models.OneToOneField(Victim, on_delete=models.PROTECT, related_name="handover")
+    decision = models.ForeignKey(
+        Decision,
+        on_delete=models.PROTECT,
+        related_name="handed",
+        help_text="the decision whose reservation counts on the stop",
+    )
+    axis = models.CharField(max_length=8, choices=choices_of(entities.Axis))
+    owner_id_then = models.BigIntegerField()
+    holder_owner_id = models.BigIntegerField()
+    own_value = models.IntegerField()
+    holder_value = models.IntegerField()
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=~models.Q(axis=entities.Axis.OWNER.value)
+                | models.Q(owner_id_then=models.F("holder_owner_id")),
+                name="handover_on_the_owner_axis_has_the_same_owner",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(own_value__lt=models.F("holder_value")),
+                name="handover_is_to_one_strictly_higher",
+            ),
+        ]
+
+
 class Outcome(models.Model):
     """How a decision turned out (DESIGN 5.6). One per decision, written once."""
 

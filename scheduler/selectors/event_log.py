@@ -38,6 +38,7 @@ FOR_SUMMARY = frozenset(
         "decision.preempt",
         "decision.shadow",
         "decision.wait",
+        "decision.handed_over",
         "decision.outcome",
     }
 )

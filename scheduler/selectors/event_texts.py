@@ -33,6 +33,7 @@ _PLAIN = {
     "session.stop_asked": "is being stopped",
     "session.withdraw_asked": "may go on: its stop is being taken back",
     "session.withdraw_refused": "stops all the same: it was too late to take its stop back",
+    "decision.handed_over": "goes on with a stop that was ordered for another session, which needs it no more",
     "session.claim_ended": "gave up the room that was kept for it",
     "queue.changed": "has new rules",
     "queue.policy_failed": "stops nobody: its preemption policy failed",
@@ -178,7 +179,7 @@ def _outcome(entry: event_log.Entry, sees_all: bool) -> str:
         "used": "used the room that was made for it",
         "partly": "used the room; not every session had to stop",
         "wasted": "did not use the room that was made for it",
-        "transferred": "gave its reserved room to a session before it",
+        "transferred": "left the room that was being made for it to another session",
         "withdrawn": "needs no room any more: nobody else is stopped for it",
     }
     worded = words.get(str(kind), "has an outcome")

@@ -10,15 +10,14 @@ from __future__ import annotations
 import collections
 import dataclasses
 import datetime
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from django.db.models import Q
 
 from scheduler import clock, models
-from scheduler.core import decisions, entities, ordering, resources, snapshot
+from scheduler.core import entities, ordering, resources, snapshot
 from scheduler.models import ledgers
-from scheduler.models.decisions import VictimFate
-from scheduler.selectors import promises, session_rows
+from scheduler.selectors import promises, session_rows, stops
 
 Vector = resources.ResourceVector
 
@@ -196,26 +195,8 @@ def _reservations(group: models.ResourceGroup, *, now: datetime.datetime) -> tup
     rows = models.Reservation.objects.filter(node__group=group, is_consumed=False)
     rows = rows.select_related("decision").prefetch_related("waits_for", "devices", "inherits").order_by("pk")
     counted = {row.pk: {row.decision_id, *(one.pk for one in row.inherits.all())} for row in rows}
-    begun = kill_begun({pk for ids in counted.values() for pk in ids}, now=now)
+    begun = stops.kill_begun({pk for ids in counted.values() for pk in ids}, now=now)
     return tuple(_reservation(row, is_binding=bool(counted[row.pk] & begun)) for row in rows)
-
-
-def kill_begun(decision_ids: Collection[int], *, now: datetime.datetime) -> set[int]:
-    """
-    Return those decisions for which a kill has begun, by report or by the clock of its grace. One query.
-
-    A suspend and a cancelled dispatch can be undone, and do not count.
-    """
-    kills = models.Victim.objects.filter(decision__in=decision_ids)
-    kills = kills.exclude(mode=entities.PreemptionMode.SUSPEND.value)
-    kills = kills.exclude(action=decisions.Action.CANCEL_DISPATCH.value)
-    rows = kills.values_list("decision_id", "decision__at", "grace_s", "fate__fate")
-    return {
-        decision_id
-        for decision_id, at, grace_s, fate in rows
-        if fate in (VictimFate.Fate.STOPPED, VictimFate.Fate.FINISHED)
-        or (fate is None and at + datetime.timedelta(seconds=grace_s) <= now)
-    }
 
 
 def _reservation(row: models.Reservation, *, is_binding: bool) -> entities.Reservation:

@@ -14,7 +14,17 @@ from django.db.models import Q
 from scheduler import errors, models
 from scheduler.core import entities, states
 from scheduler.selectors import permissions
-from scheduler.services import actors, claims, locks, orders, priorities, transitions, victims, withdrawals
+from scheduler.services import (
+    actors,
+    claims,
+    handovers,
+    locks,
+    orders,
+    priorities,
+    transitions,
+    victims,
+    withdrawals,
+)
 from scheduler.services import work as unit
 
 S, T = states.SessionState, states.Trigger
@@ -190,11 +200,8 @@ def _reconsider(work: unit.Work, row: models.Session, *, changed: Collection[str
     claims.end(work, row, cause="edited")
     if {"priority", "job_priority"} & set(changed):
         models.PreemptionEdge.objects.filter(Q(winner=row) | Q(loser=row)).delete()
-    victim = models.Victim.objects.filter(session=row, fate=None).select_related("decision").last()
-    if victim is None or row.state != S.PREEMPTED:
+    victim = models.Victim.objects.filter(session=row, fate=None).select_related("decision__session").last()
+    if victim is None or row.state != S.PREEMPTED or handovers.has_ground(victim):
         return
-    value = row.job_priority if victim.axis == entities.Axis.OWNER else row.priority
-    if value >= victim.preemptor_value or not row.is_preemptible:
-        withdrawals.withdraw_one(
-            work, victim, cause="victim raised" if row.is_preemptible else "victim opted out"
-        )
+    cause = "victim raised" if row.is_preemptible else "victim opted out"
+    withdrawals.withdraw_one(work, victim, cause=cause)

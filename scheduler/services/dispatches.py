@@ -40,7 +40,7 @@ def confirm(work: unit.Work, session: models.Session, node: models.Node, report:
     decision = victims.open_decision(session)
     if decision is not None:
         victims.close_withdrawn(work, session)
-        victims.end_reservation(work, decision, cause="its dispatch had started already")
+        victims.end_reservation(work, session, decision, cause="its dispatch had started already")
     work.ask_round(session.group_id)
 
 

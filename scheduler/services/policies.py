@@ -13,6 +13,7 @@ from django.core import exceptions
 
 from scheduler import errors, models
 from scheduler.core import entities
+from scheduler.core.preemption import eligibility
 from scheduler.selectors import permissions
 from scheduler.services import actors, audit, claims, locks, withdrawals
 from scheduler.services import work as unit
@@ -134,12 +135,7 @@ def _tell(
     audit.record_change(work, subject, before=before, after=after, reason=row.reason)
     if {"preemption_scope", "preemption_order"} & set(after):
         models.PreemptionEdge.objects.filter(loser__group=group).delete()
-    is_off = row.preemption_state != entities.PreemptionState.ON
-    if before.get("preemption_state") == entities.PreemptionState.ON and is_off:
-        locks.together(
-            models.Reservation.objects.filter(node__group=group).values_list("session_id", flat=True)
-        )
-        withdrawals.switched_off(work, group)
+    _withdraw(work, group, before=before, row=row)
     if "starvation_after" in after and not row.starvation_after:
         claims.end_all(work, group)
     work.tell(
@@ -152,3 +148,25 @@ def _tell(
         version=row.version,
     )
     work.ask_round(group.pk)
+
+
+def _withdraw(
+    work: unit.Work, group: models.ResourceGroup, *, before: dict[str, Any], row: models.PolicyVersion
+) -> None:
+    """Take back what the new rules allow nobody to do: everything when off, else what one closed axis decided."""
+    was_on = before.get("preemption_state", row.preemption_state) == entities.PreemptionState.ON
+    is_off = row.preemption_state != entities.PreemptionState.ON
+    closed = _axes(before.get("preemption_scope", row.preemption_scope)) - _axes(row.preemption_scope)
+    if not was_on or not (is_off or closed):
+        return
+    reserved = models.Reservation.objects.filter(node__group=group)
+    locks.together(reserved.values_list("session_id", flat=True))
+    if is_off:
+        withdrawals.switched_off(work, group)
+    else:
+        for axis in sorted(closed):
+            withdrawals.axis_closed(work, group, axis)
+
+
+def _axes(scope: str) -> frozenset[entities.Axis]:
+    return frozenset(eligibility.SCOPES[entities.PreemptionScope(scope)])

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import F, Q
+from django.db.models import Q, QuerySet
 
 from scheduler import errors, models
-from scheduler.core import entities
+from scheduler.core import entities, states
 from scheduler.plugins import catalog
-from scheduler.services import actors, audit, checks, locks, withdrawals
+from scheduler.services import actors, audit, checks, handovers, locks, withdrawals
 from scheduler.services import work as unit
 
 _QUEUE_FIELDS = (
@@ -95,15 +95,33 @@ def change_queue(
 def _reconsider(work: unit.Work, queue: models.Queue) -> None:
     """Take back the stops that the new rules would not allow, and let the rules meet without the past's edges."""
     models.PreemptionEdge.objects.filter(Q(winner__queue=queue) | Q(loser__queue=queue)).delete()
-    victims = models.Victim.objects.filter(fate=None, axis=entities.Axis.QUEUE.value)
-    concerned = victims.filter(Q(session__queue=queue) | Q(decision__session__queue=queue))
-    locks.together(concerned.values_list("session_id", flat=True))
-    allowed = Q(session__queue__preemptible=True) & Q(
-        decision__session__queue__preemptible_queues=F("session__queue")
+    on_axis = Q(axis=entities.Axis.QUEUE.value) | Q(handover__axis=entities.Axis.QUEUE.value)
+    theirs = Q(decision__session__queue=queue) | Q(handover__decision__session__queue=queue)
+    concerned = models.Victim.objects.filter(on_axis, Q(session__queue=queue) | theirs, fate=None)
+    concerned = concerned.select_related("session", "decision__session", "handover__decision__session")
+    taken = _taken_over(queue)
+    locks.together(
+        {*concerned.values_list("session_id", flat=True), *taken.values_list("session_id", flat=True)}
     )
-    still = set(concerned.filter(allowed).values_list("pk", flat=True))
-    for victim in concerned.exclude(pk__in=still).select_related("decision").order_by("pk"):
-        withdrawals.withdraw_one(work, victim, cause="queue rule changed")
+    for victim in concerned.order_by("pk"):
+        if victim.session.state == states.SessionState.PREEMPTED and not handovers.has_ground(victim):
+            withdrawals.withdraw_one(work, victim, cause="queue rule changed")
+    for pk in list(taken.order_by("pk").values_list("pk", flat=True).distinct()):
+        kept = models.Reservation.objects.filter(pk=pk).select_related("decision").first()
+        if kept is not None and any(
+            not _may_preempt(kept.session, one.session) for one in kept.inherits.all()
+        ):
+            withdrawals.end_reservation(work, kept, cause="queue rule changed")
+
+
+def _taken_over(queue: models.Queue) -> QuerySet[models.Reservation]:
+    """Return the reservations that were taken over on the axis of queues, from or by a session of this one."""
+    rows = models.Reservation.objects.filter(is_consumed=False, decision__axis=entities.Axis.QUEUE.value)
+    return rows.filter(Q(session__queue=queue, inherits__isnull=False) | Q(inherits__session__queue=queue))
+
+
+def _may_preempt(taker: models.Session, holder: models.Session) -> bool:
+    return holder.queue.preemptible and taker.queue.preemptible_queues.filter(pk=holder.queue_id).exists()
 
 
 def _check_queue(queue: models.Queue) -> None:

@@ -12,7 +12,8 @@ import datetime
 
 from scheduler import errors, models
 from scheduler.core import decisions
-from scheduler.services import ledger
+from scheduler.selectors import stops
+from scheduler.services import handovers, ledger
 from scheduler.services import work as unit
 
 Kind = models.Outcome.Kind
@@ -119,7 +120,7 @@ def end(work: unit.Work, reservation: models.Reservation, kind: Kind, cause: str
     reservation.devices.update(reservation=None)
     decision = reservation.decision
     reservation.delete()
-    if kind == Kind.WITHDRAWN and models.Victim.objects.filter(decision=decision, fate=None).exists():
+    if kind == Kind.WITHDRAWN and stops.answered_for([decision.pk]).filter(fate=None).exists():
         models.GivenUp.objects.get_or_create(decision=decision, defaults={"cause": cause})
     else:
         write_outcome(work, decision, kind, cause)
@@ -127,7 +128,13 @@ def end(work: unit.Work, reservation: models.Reservation, kind: Kind, cause: str
 
 
 def write_outcome(work: unit.Work, decision: models.Decision, kind: Kind, cause: str = "") -> None:
-    """Write how a decision turned out, unless it is written already."""
+    """
+    Write how a decision turned out, unless it is written already.
+
+    One that is withdrawn, and whose stop a next holder goes on with, is transferred.
+    """
+    if kind == Kind.WITHDRAWN and models.Handover.objects.filter(victim__decision=decision).exists():
+        kind, cause = Kind.TRANSFERRED, handovers.CAUSE
     _, is_new = models.Outcome.objects.get_or_create(
         decision=decision, defaults={"kind": kind, "cause": cause, "at": work.now}
     )
@@ -148,6 +155,6 @@ def finish_used(work: unit.Work, session: models.Session) -> None:
     if reservation is None:
         return
     victims = models.Victim.objects.filter(decision=reservation.decision)
-    stopped = victims.filter(fate__fate__in=("stopped", "finished", "lost")).count()
+    stopped = victims.filter(fate__fate__in=("stopped", "finished", "lost"), handover=None).count()
     kind = Kind.USED if stopped == victims.count() else Kind.PARTLY if stopped else Kind.WITHDRAWN
     end(work, reservation, kind, "" if kind == Kind.USED else "no longer needed")

@@ -110,7 +110,7 @@ def _stop_failed(
     if decision is not None:
         work.tell("session.stop_failed", session=session, decision=decision, **facts)
         victims.close(work, session, victims.Fate.STOP_FAILED, facts)
-        victims.end_reservation(work, decision, cause="a stop failed")
+        victims.end_reservation(work, session, decision, cause="a stop failed")
     work.ask_round(session.group_id)
 
 

@@ -22,10 +22,13 @@ def close(
 ) -> bool:
     """Write the fate of a session that is a victim now. Returns whether it was one."""
     is_victim = False
-    rows = models.Victim.objects.filter(session=session, fate=None).select_related("decision__session")
+    rows = models.Victim.objects.filter(session=session, fate=None)
+    rows = rows.select_related("decision__session", "handover__decision__session")
     for victim in rows.order_by("decision_id"):
         models.VictimFate.objects.create(victim=victim, fate=fate, evidence=evidence or {}, at=work.now)
         withdrawals.conclude(work, victim.decision)
+        if hasattr(victim, "handover"):
+            withdrawals.conclude(work, victim.handover.decision)
         is_victim = True
     return is_victim
 
@@ -38,8 +41,11 @@ def close_withdrawn(work: unit.Work, session: models.Session) -> None:
         models.PreemptionEdge.objects.filter(decision=decision, loser=session).delete()
 
 
-def end_reservation(work: unit.Work, decision: models.Decision | None, *, cause: str) -> None:
-    """End what a decision had reserved, when one of its victims cannot be had; a start on it goes on."""
+def end_reservation(
+    work: unit.Work, session: models.Session, decision: models.Decision, *, cause: str
+) -> None:
+    """End what counts on a victim that cannot be had, its decision's reservation first; a start on it goes on."""
     kept = models.Reservation.objects.filter(decision=decision, is_consumed=False).first()
-    if decision is not None and kept is not None:
+    if kept is not None:
         withdrawals.end_reservation(work, kept, cause=cause)
+    withdrawals.runs_on(work, session, cause=cause)

@@ -6,11 +6,13 @@ Source: DESIGN 3, 5.5, 5.6.
 
 from __future__ import annotations
 
+import abc
 import heapq
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from scheduler.core import decisions, entities, resources, states
+from scheduler.core import decisions, entities, invariants, resources, snapshot, states
+from scheduler.core.preemption import handover
 from tests.simulation import jobs
 
 S, Mode = states.SessionState, entities.PreemptionMode
@@ -18,7 +20,7 @@ SECOND = jobs.SECOND
 _BACKOFF_S, _MOST_BACKOFF_S = 60, 960
 
 
-class Fleet:
+class Fleet(abc.ABC):
     """One resource group: what runs on it, what is kept, and the answers that are under way."""
 
     def __init__(
@@ -36,6 +38,7 @@ class Fleet:
         self.jobs: dict[int, jobs.Job] = {}
         self.kept: dict[int, jobs.Kept] = {}
         self.told: dict[int, jobs.Told] = {}
+        self.passed_on: dict[int, jobs.Told] = {}  #: those of which a stop passed to another decision
         self.edges: list[tuple[int, int, int]] = []  #: winner, loser, decision
         self.claims: dict[int, entities.Claim] = {}
         self.backoffs: dict[tuple[int, int], tuple[int, int]] = {}  #: (session, node) -> (until, seconds)
@@ -146,41 +149,102 @@ class Fleet:
 
     def end_of_holder(self, session_id: int, cause: str) -> None:
         for kept in [one for one in self.kept.values() if one.holder == session_id]:
-            self.end(kept, "wasted" if self.told[kept.decision].has_lost else "withdrawn", cause)
+            self.end_lost_or_withdrawn(kept, cause)
+
+    def end_lost_or_withdrawn(self, kept: jobs.Kept, cause: str) -> None:
+        is_lost = any(told.has_lost(heir) for told, heir in self.counted(kept))
+        self.end(kept, "wasted" if is_lost else "withdrawn", cause)
+
+    def counted(self, kept: jobs.Kept) -> list[tuple[jobs.Told, int | None]]:
+        """Return the decisions whose victims a reservation answers for, each with the heir to ask of it."""
+        own: list[tuple[jobs.Told, int | None]] = [
+            (self.told[decision], None) for decision in (kept.decision, *kept.inherits)
+        ]
+        return own + [(told, kept.decision) for told in self.passed_on.values()]
 
     def end(self, kept: jobs.Kept, outcome: str, cause: str) -> None:
+        """End a reservation, pass on the stops that another can go on with, and take back the rest."""
         del self.kept[kept.id]
         told = self.told[kept.decision]
-        if outcome == "withdrawn" and any(victim not in told.fates for victim in told.orders):
+        stops = self.stops_of(kept)
+        left = [victim for victim in stops if not self._pass_on(victim)]
+        self._close(told, outcome, cause)
+        for victim in left:
+            self._ask_back(victim)
+
+    def stops_of(self, kept: jobs.Kept) -> list[int]:
+        """Return the open stops that only this reservation still needs: its decision's, and those it took on."""
+        holding = {one.decision for one in self.kept.values()}
+        found = []
+        for victim in sorted({*self.told[kept.decision].of(), *kept.waits_for}):
+            job = self.jobs.get(victim)
+            if job is None or job.decision is None or job.session.state is not S.PREEMPTED:
+                continue
+            heir = self.told[job.decision].heirs.get(victim, job.decision)
+            if heir not in holding or heir == kept.decision:
+                found.append(victim)
+        return found
+
+    def _close(self, told: jobs.Told, outcome: str, cause: str) -> None:
+        if outcome != "withdrawn":
+            told.close(outcome, cause)
+        elif any(victim not in told.fates for victim in told.of()):
             told.given_up = cause
         else:
-            told.close(outcome, cause)
-        self.withdraw(told)
-
-    def withdraw(self, told: jobs.Told, only: set[int] | None = None) -> None:
-        for victim, order in told.orders.items():
-            job = self.jobs.get(victim)
-            is_mine = job is not None and job.decision == told.id and (only is None or victim in only)
-            if (
-                job is None
-                or not is_mine
-                or job.session.state is not S.PREEMPTED
-                or job.session.is_withdrawing
-            ):
-                continue
-            is_kill = order.mode is not Mode.SUSPEND
-            if order.action is decisions.Action.REQUEUE_SUSPENDED:
-                continue
-            if is_kill and told.at + order.grace_s * SECOND <= self.now:
-                continue
-            job.change(is_withdrawing=True)
-            self.later(job, self.chance.randint(0, SECOND), self._asked_back)
-            for kept in [one for one in self.kept.values() if victim in one.waits_for]:
-                self.end(kept, "withdrawn", "its victim goes on")
+            told.close("transferred" if told.heirs else "withdrawn", "handed over" if told.heirs else cause)
 
     def _conclude(self, told: jobs.Told) -> None:
-        if told.given_up and all(victim in told.fates for victim in told.orders):
-            told.close("wasted" if told.has_lost else "withdrawn", told.given_up)
+        if told.given_up and all(victim in told.fates for victim in told.of()):
+            cause, told.given_up = told.given_up, ""
+            self._close(told, "wasted" if told.has_lost() else "withdrawn", cause)
+
+    def _pass_on(self, victim: int) -> bool:
+        """Let the next holder that could itself have stopped a victim go on with its stop."""
+        job = self.jobs[victim]
+        told = self.told[job.decision or 0]
+        heirs = {kept.holder: kept for kept in self.kept.values() if victim in kept.waits_for}
+        found = handover.next_holder(self.view(), victim, heirs) if heirs else None
+        if found is None:
+            return False
+        self._is_legal(victim, found)
+        told.heirs[victim] = heirs[found.session_id].decision
+        self.passed_on[told.id] = told
+        self.edges = [edge for edge in self.edges if edge[1:] != (victim, told.id)]
+        self.edges.append((found.session_id, victim, told.id))
+        return True
+
+    def _is_legal(self, victim: int, found: handover.NextHolder) -> None:
+        """Ask the invariants, which know nothing of hand-overs, whether the heir might have stopped the victim."""
+        as_it_ran = handover.as_it_ran(self.jobs[victim].session)
+        why = invariants.why_illegal(self.view(), self.jobs[found.session_id].session, as_it_ran, found.axis)
+        if why:
+            raise jobs.Fault(f"session {found.session_id} goes on with the stop of session {victim}: {why}")
+
+    def _ask_back(self, victim: int) -> None:
+        """Take a stop back while it can be; whoever counts on it waits anew."""
+        job = self.jobs[victim]
+        told = self.told[job.decision or 0]
+        order = told.orders[victim]
+        is_kill = order.mode is not Mode.SUSPEND
+        if job.session.is_withdrawing or order.action is decisions.Action.REQUEUE_SUSPENDED:
+            return
+        if is_kill and told.at + order.grace_s * SECOND <= self.now:
+            return
+        job.change(is_withdrawing=True)
+        self.later(job, self.chance.randint(0, SECOND), self._asked_back)
+        for kept in [one for one in self.kept.values() if victim in one.waits_for]:
+            if kept.id in self.kept:
+                self.end_lost_or_withdrawn(kept, "its victim goes on")
+
+    def take_back(self, victims: Iterable[int]) -> None:
+        """Pass on or take back stops that are not needed any more."""
+        for victim in victims:
+            if not self._pass_on(victim):
+                self._ask_back(victim)
+
+    @abc.abstractmethod
+    def view(self) -> snapshot.Snapshot:
+        """Return the picture of now."""
 
     def gone(self, session_id: int, fate: str = "") -> None:
         job = self.jobs.pop(session_id)

@@ -10,6 +10,10 @@ from scheduler.core import decisions, entities, resources
 SECOND = 1_000_000
 
 
+class Fault(AssertionError):
+    """The cluster is in a state that must not be; says which, and after how many rounds."""
+
+
 @dataclasses.dataclass
 class Job:
     """One session, and what only the machine that runs it would know."""
@@ -39,6 +43,7 @@ class Kept:
     deadline: int
     decision: int
     is_wait: bool
+    inherits: frozenset[int] = frozenset()  #: decisions taken over with their stops
 
 
 @dataclasses.dataclass
@@ -53,30 +58,31 @@ class Told:
     outcome: str = ""
     cause: str = ""
     given_up: str = ""  #: ended while the fate of a victim is open: the cause
+    heirs: dict[int, int] = dataclasses.field(
+        default_factory=dict
+    )  #: victim -> decision that goes on with it
 
-    @property
-    def has_lost(self) -> bool:
+    def of(self, heir: int | None = None) -> list[int]:
+        """Return the victims that this decision, or the one that goes on with their stop, answers for."""
+        return [victim for victim in self.orders if self.heirs.get(victim) == heir]
+
+    def has_lost(self, heir: int | None = None) -> bool:
         """Say whether a victim lost work that nobody gives back."""
-        return any(
-            fate == "stopped"
-            and self.orders[victim].mode is not entities.PreemptionMode.SUSPEND
-            and self.orders[victim].action is not decisions.Action.CANCEL_DISPATCH
-            for victim, fate in self.fates.items()
-        )
+        return any(self._is_kill(victim) and self.fates.get(victim) == "stopped" for victim in self.of(heir))
 
-    def has_begun_to_kill(self, now: int) -> bool:
+    def has_begun_to_kill(self, now: int, heir: int | None = None) -> bool:
         """Say whether a kill has begun, by proof or by the clock of its grace."""
-        kills = (
-            victim
-            for victim, order in self.orders.items()
-            if order.mode is not entities.PreemptionMode.SUSPEND
-            and order.action is not decisions.Action.CANCEL_DISPATCH
-        )
         return any(
             self.fates.get(victim) in ("stopped", "finished")
             or (victim not in self.fates and self.at + self.orders[victim].grace_s * SECOND <= now)
-            for victim in kills
+            for victim in self.of(heir)
+            if self._is_kill(victim)
         )
+
+    def _is_kill(self, victim: int) -> bool:
+        order = self.orders[victim]
+        is_suspend = order.mode is entities.PreemptionMode.SUSPEND
+        return not is_suspend and order.action is not decisions.Action.CANCEL_DISPATCH
 
     def close(self, outcome: str, cause: str = "") -> None:
         """Write the outcome, once."""

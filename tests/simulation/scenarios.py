@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import collections
 import random
 
-from scheduler.core import entities, resources
+from scheduler.core import entities, resources, states
 from tests.simulation import world as worlds
 
 #: Sessions end within so many seconds of run time.
 LONGEST_S = 40
+#: In each round somebody submits, and somebody with room kept for it goes, with these chances.
+ARRIVES, LEAVES = 0.07, 0.02
+#: The same for one on whose stops somebody else counts too, while they can be undone.
+FOLLOWED_LEAVES = 0.5
+#: While more than so many wait, one of them gives up in each round.
+PATIENT = 8
 
 
 def adversarial(seed: int, **rules: object) -> worlds.World:
@@ -21,7 +28,7 @@ def adversarial(seed: int, **rules: object) -> worlds.World:
     """
     chance = random.Random(seed)
     nodes = tuple(
-        entities.Node(number, f"n{number}", resources.ResourceVector({"cpu": chance.randint(1, 4), "mem": 8}))
+        entities.Node(number, f"n{number}", resources.ResourceVector({"cpu": chance.randint(1, 6), "mem": 8}))
         for number in range(1, chance.randint(1, 2) + 1)
     )
     everyone = frozenset({1, 2, 3})
@@ -40,8 +47,8 @@ def adversarial(seed: int, **rules: object) -> worlds.World:
         "state": entities.PreemptionState.ON,
         "mode": chance.choice(tuple(entities.PreemptionMode)),
         "order": chance.choice(tuple(entities.PreemptionOrder)),
-        "grace_s": chance.choice((0, 2, 5)),
-        "suspend_grace_s": chance.choice((0, 2)),
+        "grace_s": chance.choice((0, 2, 5, 15)),
+        "suspend_grace_s": chance.choice((0, 2, 8)),
         "suspend_releases": chance.choice((None, None, frozenset({"cpu"}))),
         "requeue_suspended": chance.random() < 0.3,
         "cancel_unconfirmed_dispatch": chance.random() < 0.5,
@@ -54,14 +61,45 @@ def a_submission(world: worlds.World) -> int:
     """Submit one session that fits on some node and whose ranks often equal those of others."""
     chance = world.chance
     most = max(node.capacity.get("cpu") for node in world.nodes)
-    slots = {"cpu": chance.randint(1, most), "mem": chance.randint(0, 4)}
+    slots = {"cpu": chance.choice((1, 1, most, chance.randint(1, most))), "mem": chance.randint(0, 4)}
+    work_s = chance.randint(2, LONGEST_S)
     return world.submit(
-        chance.randint(2, LONGEST_S),
+        work_s,
+        wall_limit_s=work_s + 5 if chance.random() < 0.5 else None,
         owner_id=chance.randint(1, 2),
         queue_id=chance.randint(1, 3),
         request=resources.ResourceVector({kind: amount for kind, amount in slots.items() if amount}),
         priority=chance.choice((10, 10, 10, 50, 90)),
         job_priority=chance.choice((0, 10, 10, 11)),
+    )
+
+
+def something(world: worlds.World) -> None:
+    """Submit, cancel or edit in some rounds; whoever has room kept for it is the likeliest to be met."""
+    chance = world.chance
+    if chance.random() < ARRIVES:
+        a_submission(world)
+    followed = _followed(world)
+    held = sorted(kept.holder for kept in world.kept.values())
+    if followed and chance.random() < FOLLOWED_LEAVES:
+        world.cancel(chance.choice(followed))
+    elif held and chance.random() < LEAVES:
+        world.cancel(chance.choice(held))
+    elif chance.random() < LEAVES / 3:
+        something_else(world)
+    line = [job.session.id for job in world.jobs.values() if job.session.state is states.SessionState.PENDING]
+    if len(line) > PATIENT:
+        world.cancel(chance.choice(line))
+
+
+def _followed(world: worlds.World) -> list[int]:
+    """Return the preemptors for whom nothing is lost yet and on whose stops other reservations count."""
+    counts = collections.Counter(victim for kept in world.kept.values() for victim in kept.waits_for)
+    return sorted(
+        kept.holder
+        for kept in world.kept.values()
+        if any(counts[victim] > 1 for victim in world.told[kept.decision].orders)
+        and not world.told[kept.decision].has_begun_to_kill(world.now)
     )
 
 

@@ -28,8 +28,7 @@ LACKS_SLOTS = frozenset(
 )
 
 
-class Fault(AssertionError):
-    """The cluster is in a state that must not be; says which, and after how many rounds."""
+Fault = jobs.Fault
 
 
 class World(fleet.Fleet):
@@ -129,7 +128,7 @@ class World(fleet.Fleet):
             victim_ids=tuple(sorted(kept.waits_for)),
             deadline=kept.deadline,
             is_wait=kept.is_wait,
-            is_binding=self.told[kept.decision].has_begun_to_kill(self.now),
+            is_binding=any(told.has_begun_to_kill(self.now, heir) for told, heir in self.counted(kept)),
         )
 
     def _no_cycle(self) -> None:
@@ -203,8 +202,10 @@ class World(fleet.Fleet):
         waits_for = (*one.victim_jobids, *one.releasing_ids)
         old = self._taken_over(one, told) if one.takes_over is not None else None
         self._keep(one.preempting_jobid, one, waits_for, told, is_wait=False)
-        if old is not None and not one.victims:
-            max(self.kept.values(), key=lambda kept: kept.id).deadline = old.deadline
+        if old is not None:
+            mine = max(self.kept.values(), key=lambda kept: kept.id)
+            mine.inherits = old.inherits | {old.decision}
+            mine.deadline = mine.deadline if one.victims else old.deadline
         for order in one.victims:
             self.edges.append((one.preempting_jobid, order.session_id, told.id))
             self._order_stop(order, told)
@@ -213,8 +214,9 @@ class World(fleet.Fleet):
         old = self.kept.pop(one.takes_over or 0)
         self.edges.append((one.preempting_jobid, old.holder, told.id))
         self.told[old.decision].close("transferred", "taken over")
-        kept_on = {*one.releasing_ids, *one.victim_jobids}
-        self.withdraw(self.told[old.decision], only=old.waits_for - kept_on)
+        others = {victim for kept in self.kept.values() for victim in kept.waits_for}
+        needed = {*one.releasing_ids, *one.victim_jobids, *others}
+        self.take_back(victim for victim in self.stops_of(old) if victim not in needed)
         return old
 
     def _order_stop(self, order: decisions.VictimOrder, told: jobs.Told) -> None:
@@ -237,8 +239,7 @@ class World(fleet.Fleet):
         job = self.jobs[one.session_id]
         mine = next((k for k in self.kept.values() if k.holder == one.session_id), None)
         if mine is not None and mine.id == one.reservation_id:
-            del self.kept[mine.id]
-            self._used(self.told[mine.decision])
+            self._used(mine)
         elif mine is not None:
             self.end(mine, "withdrawn", "placed elsewhere")
         held = tuple(entities.Allocation(g.node_id, g.slots, g.indices) for g in one.grants)
@@ -250,10 +251,15 @@ class World(fleet.Fleet):
                 raise Fault(f"round {self.rounds}: node {node.name} gave out more than it has")
         self.later(job, self.chance.randint(0, 2 * SECOND), self.confirm)
 
-    def _used(self, told: jobs.Told) -> None:
-        gone = [v for v in told.orders if told.fates.get(v) in ("stopped", "finished")]
-        everyone = len(gone) == len(told.orders)
-        told.close(
-            "used" if everyone else "partly" if gone else "withdrawn", "" if everyone else "no longer needed"
-        )
-        self.withdraw(told)
+    def _used(self, mine: jobs.Kept) -> None:
+        told = self.told[mine.decision]
+        del self.kept[mine.id]
+        stops = self.stops_of(mine)
+        gone = [victim for victim in told.orders if told.fates.get(victim) in ("stopped", "finished")]
+        self.take_back(stops)
+        if len(gone) == len(told.orders):
+            told.close("used")
+        elif gone:
+            told.close("partly", "no longer needed")
+        else:
+            self._close(told, "withdrawn", "no longer needed")

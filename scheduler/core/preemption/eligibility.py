@@ -41,6 +41,13 @@ class Question:
         return self.context.queue_by_id.get(self.preemptor.queue_id)
 
 
+#: Which comparisons a group makes, in the order in which they are tried.
+SCOPES: Mapping[entities.PreemptionScope, tuple[entities.Axis, ...]] = {
+    entities.PreemptionScope.OWNER: (entities.Axis.OWNER,),
+    entities.PreemptionScope.QUEUE: (entities.Axis.QUEUE,),
+    entities.PreemptionScope.OWNER_THEN_QUEUE: (entities.Axis.OWNER, entities.Axis.QUEUE),
+}
+
 Test = Callable[[Question, entities.Session], bool]
 
 

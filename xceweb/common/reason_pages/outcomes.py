@@ -33,9 +33,10 @@ PAGES: Mapping[str, Page] = {
         "away. Frequent time-outs call for a longer in_flight_timeout or for a look at the agents.",
     ),
     "transferred": Page(
-        "A session further ahead in the order, that could have stopped the first one, took over the room "
-        "that was being made.",
-        "Nothing. The first session goes on waiting in its place.",
+        "Another session has the room now. Either one further ahead in the order, that could have stopped the "
+        "first one, took it over; or the first one needed it no more, and one that counted on it, and could have "
+        "ordered the same stop itself, goes on with it (handed over).",
+        "Nothing. The first session, if it still waits, goes on waiting in its place.",
         "Nothing: this is how two urgent sessions do not stop twice as many.",
     ),
     "withdrawn": Page(

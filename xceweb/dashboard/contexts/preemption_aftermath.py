@@ -17,7 +17,7 @@ _OUTCOMES = {
     "used": "Yes: the session for which room was made **started on it**.",
     "partly": "Yes: it started, and **not every session had to stop**.",
     "wasted": "No: the room was made, and **nobody used it**",
-    "transferred": "The room went to **a session before it**",
+    "transferred": "The room went to **another session**",
     "withdrawn": "The decision was **taken back**",
     "open": "It is **under way**: the room is being made.",
 }
