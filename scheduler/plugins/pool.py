@@ -1,13 +1,15 @@
 """
 The workers of this process: one for each foreign policy, kept from round to round, ended after any failure.
 
-A worker whose package changed is replaced. Threads take turns; a fork of this process begins without workers.
+A worker whose package changed is replaced. Threads take turns; a fork of this process begins without workers. A policy
+that lets its time pass again and again rests: it is not asked for a while, so that it cannot slow every round down.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import dataclasses
 import os
 import threading
 from collections.abc import Iterator
@@ -46,6 +48,15 @@ class Budget:
             self._left_s -= self._limits.clock() - begun
 
 
+@dataclasses.dataclass(slots=True)
+class Lateness:
+    """How often in a row one version of a policy let its time pass, and until when it rests for that."""
+
+    found: catalog.Found
+    times: int = 0
+    until: float = 0.0
+
+
 class Pool:
     """Foreign policies' processes by the policy's name."""
 
@@ -53,22 +64,50 @@ class Pool:
         self.limits = limits or process.Limits()
         self._workers: dict[str, process.Process] = {}
         self._turns: dict[str, threading.Lock] = {}
+        self._late: dict[str, Lateness] = {}
 
     def ask(self, found: catalog.Found, problem: policy.Problem, budget: Budget) -> policy.Answer | None:
         """
         Return the policy's answer; start its process where there is none.
 
         Raises:
-            PolicyFailed: it did not answer as it should, and its process has been ended.
+            PolicyFailed: it did not answer as it should, and its process has been ended; or it rests.
         """
         with self._turn(found.name, budget):
+            late = self._lateness(found)
+            if self.limits.clock() < late.until:
+                raise policy.PolicyFailed(self._rests())
             try:
-                worker = self._worker(found, budget)
-                with budget.spent():
-                    return worker.ask(problem, within_s=budget.take(self.limits.answer_s))
+                answer = self._ask(found, problem, budget)
+            except process.TooLate as error:
+                self._end(found.name)
+                late.times += 1
+                if late.times < self.limits.times_late:
+                    raise
+                late.until = self.limits.clock() + self.limits.rest_s
+                raise policy.PolicyFailed(self._rests()) from error
             except BaseException:
                 self._end(found.name)
                 raise
+            late.times = 0
+            return answer
+
+    def _ask(self, found: catalog.Found, problem: policy.Problem, budget: Budget) -> policy.Answer | None:
+        worker = self._worker(found, budget)
+        with budget.spent():
+            return worker.ask(problem, within_s=budget.take(self.limits.answer_s))
+
+    def _lateness(self, found: catalog.Found) -> Lateness:
+        known = self._late.get(found.name)
+        if known is None or known.found != found:
+            known = self._late[found.name] = Lateness(found)
+        return known
+
+    def _rests(self) -> str:
+        return (
+            f"is suspended, and asked once every {self.limits.rest_s:g} s: "
+            f"it did not answer in time, {self.limits.times_late} times in a row or more"
+        )
 
     @contextlib.contextmanager
     def _turn(self, name: str, budget: Budget) -> Iterator[None]:

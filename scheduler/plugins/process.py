@@ -42,7 +42,13 @@ class Limits:
     round_s: float = 6.0  #: of one round, over all its foreign policies, starts included
     answer_bytes: int = 262_144  #: about 13,000 session ids
     memory_bytes: int = 1 << 30  #: of address space
+    times_late: int = 3  #: in a row, until it is not asked for a while
+    rest_s: float = 60.0  #: that while; after it one question decides
     clock: Callable[[], float] = time.monotonic
+
+
+class TooLate(policy.PolicyFailed):
+    """A policy let its time pass."""
 
 
 class Process:
@@ -118,7 +124,7 @@ class Process:
             while not got.endswith(b"\n"):
                 ready = {key.fd for key, _ in pipes.select(max(0.0, until - self._limits.clock()))}
                 if not ready or self._limits.clock() > until:
-                    raise policy.PolicyFailed(self._too_late(verb, within_s))
+                    raise TooLate(self._too_late(verb, within_s))
                 unsent = self._send(unsent, pipes) if self._to in ready else unsent
                 got += self._receive(len(got)) if self._from in ready else b""
         return bytes(got)

@@ -20,17 +20,12 @@ from scheduler.core import (
     proofs,
     shortages,
 )
-from scheduler.core.preemption import policy, problems, reserving, shipped, takeover
+from scheduler.core.preemption import eligibility, policy, problems, reserving, shipped, takeover
 
 #: Search steps of one decision, and of all decisions of one round: what is left of the round's goes into each
 #: decision. Ten million take about a second on one core of 2.5 GHz. Source: PERFORMANCE 5.
 STEPS = 3_000_000
 ROUND_STEPS = 10_000_000
-_SCOPES = {
-    entities.PreemptionScope.OWNER: (entities.Axis.OWNER,),
-    entities.PreemptionScope.QUEUE: (entities.Axis.QUEUE,),
-    entities.PreemptionScope.OWNER_THEN_QUEUE: (entities.Axis.OWNER, entities.Axis.QUEUE),
-}
 
 
 #: By axis: whose rule a takeover follows that stops nobody.
@@ -71,7 +66,7 @@ def plan(ctx: context.Context, session: entities.Session, policies: policy.Polic
     waiting = reserving.for_wait(ctx, session)
     if waiting is not None:
         return Plan(reserve=waiting)
-    open_to = {axis: takeover.possible(ctx, session, axis) for axis in _SCOPES[ctx.policy.scope]}
+    open_to = {axis: takeover.possible(ctx, session, axis) for axis in eligibility.SCOPES[ctx.policy.scope]}
     ids = tuple(one.reservation.id for found in open_to.values() for one in found)
     key = ("plan", shortages.shape(session), session.owner_id, session.queue_id, session.priority)
     return ctx.while_unchanged(
@@ -88,15 +83,15 @@ def _plan_stop(
 ) -> Plan:
     tried: list[problems.Judged] = []
     failure = ""
-    for axis in _SCOPES[ctx.policy.scope]:
+    for axis in eligibility.SCOPES[ctx.policy.scope]:
         judged = problems.judge(ctx, session, axis)
         tried.append(judged)
+        found: Plan | None = None
         try:
             found = _choose(ctx, session, judged, policies)
             found = _join(ctx, session, open_to[axis], found, policies) or found
-        except policy.PolicyFailed as error:
+        except policy.PolicyFailed as error:  # what was found before a takeover was tried still holds
             failure = str(error)
-            continue
         if found is not None:
             return dataclasses.replace(found, judged=tuple(tried))
     return Plan(judged=tuple(tried), failure=failure)

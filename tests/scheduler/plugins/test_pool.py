@@ -99,3 +99,57 @@ def test_a_question_that_the_round_has_no_time_for_says_so(a_policy, workers, pr
 
     with pytest.raises(policy.PolicyFailed, match=r"did not (start|answer) within what was left of the 2 s"):
         _ask(workers, found, problem)
+
+
+@pytest.fixture
+def slow(a_policy, workers, tmp_path):
+    """A policy that answers only while a file is away; workers that let it rest after two; and the seconds to add."""
+    mark, later = tmp_path / "slow", [0.0]
+    workers.limits = dataclasses.replace(
+        workers.limits, times_late=2, rest_s=1000, clock=lambda: time.monotonic() + later[0]
+    )
+    found = a_policy(f"while os.path.exists({str(mark)!r}): pass\nreturn 7, [1]")
+    mark.touch()
+    return found, mark, later
+
+
+def _fails(workers, found, problem, match):
+    with pytest.raises(policy.PolicyFailed, match=match):
+        _ask(workers, found, problem)
+
+
+def test_a_policy_that_is_late_again_and_again_rests_and_costs_nothing(workers, slow, problem):
+    found, mark, later = slow
+    _fails(workers, found, problem, "did not answer within 0.5 s")
+    _fails(workers, found, problem, "suspended, and asked once every 1000 s: .* 2 times in a row")
+    mark.unlink()
+
+    _fails(workers, found, problem, "is suspended")
+    assert workers.pids() == {}
+    later[0] = 1001
+    assert _ask(workers, found, problem) == policy.Answer(7, (1,))
+
+
+def test_after_its_rest_one_late_answer_suspends_it_again_and_a_good_one_forgives(workers, slow, problem):
+    found, mark, later = slow
+    _fails(workers, found, problem, "did not answer")
+    _fails(workers, found, problem, "is suspended")
+    later[0] = 1001
+    _fails(workers, found, problem, "is suspended")
+    later[0] = 2002
+    mark.unlink()
+    _ask(workers, found, problem)
+    mark.touch()
+
+    _fails(workers, found, problem, "did not answer within 0.5 s")
+
+
+def test_a_new_version_is_asked_at_once(workers, slow, problem):
+    found, mark, _ = slow
+    _fails(workers, found, problem, "did not answer")
+    _fails(workers, found, problem, "is suspended")
+    mark.unlink()
+
+    assert _ask(workers, dataclasses.replace(found, package="odd_package 2.0"), problem) == policy.Answer(
+        7, (1,)
+    )

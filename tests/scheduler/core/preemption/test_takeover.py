@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from scheduler.core import decisions, entities, invariants, states
+from scheduler.core.preemption import policy
 from tests import factories
 from tests.factories import slots
 
@@ -175,6 +176,27 @@ def test_further_victims_join_where_that_stops_fewer():
     stop = factories.preemptions(_decide(*sessions, kept=_kept(request=2), nodes=TWO))[9]
 
     assert (stop.takes_over, stop.victim_jobids, stop.releasing_ids, stop.node_id) == (7, (2,), (1,), 1)
+
+
+def test_a_bad_answer_when_a_takeover_is_tried_leaves_what_was_found_before():
+    """The queue's own policy answers for node 2, and fails when it is asked about the reservation of node 1."""
+    low = {"owner_id": 2, "queue_id": 2, "priority": 1}
+    elsewhere = [factories.a_running(i, slots(cpu=2), on=(2,), **low) for i in (4, 5)]
+    here = factories.a_running(2, slots(cpu=2), **low)
+    queues = (dataclasses.replace(QUEUES[0], preempt_policy="odd"), QUEUES[1])
+    holder = _holder(2, owner_id=3, queue_id=2, priority=1)
+    sessions = [_victim(1, 2, owner_id=2, queue_id=2), here, *elsewhere, holder, _taker(4, priority=50)]
+    view = factories.a_snapshot(sessions, reservations=(_kept(request=2),), nodes=TWO, queues=queues)
+
+    def choose(problem):
+        if [target.node_id for target in problem.targets] == [1]:
+            raise policy.PolicyFailed("no licence")
+        return policy.Answer(2, (4, 5))
+
+    found = factories.decide(view, policies={"odd": choose})
+
+    stop = factories.preemptions(found)[9]
+    assert (stop.victim_jobids, stop.takes_over) == ((4, 5), None)
 
 
 def test_nobody_is_robbed_where_as_few_have_to_stop_anyway():
