@@ -3,7 +3,7 @@ Random snapshots in which one session alone can be moved, and everything that pr
 
 Up to four nodes and twelve sessions on them; what `strategies` makes, and beside it: edges, failed stops, nodes closed
 after an expiry, stops that are stuck or taken back, sessions of the system and ones that end, dispatches being
-cancelled, resumes under way, limits of suspended sessions, and reservations of others.
+cancelled, resumes under way, limits of suspended sessions, reservations of others, and the claim of one further ahead.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from tests import factories, strategies
 
 #: The session that can be moved.
 MOVER = 100
+#: Who holds a claim, where somebody does: private, so that it stops nobody, and without limits.
+CLAIMANT = 200
 _S, _MODE, _READY = states.SessionState, entities.PreemptionMode, entities.NodeState.READY
 
 
@@ -44,7 +46,46 @@ def crowd(seed: int) -> snapshot.Snapshot:
         sessions = tuple(_ripe(chance, session) for session in sessions)
     on_nodes = [session.id for session in sessions if session.state in states.LIVE]
     view = dataclasses.replace(view, sessions=sessions, edges=_edges(chance, on_nodes), claims=())
-    return strategies.with_usage(view)
+    return strategies.with_usage(_claimed(random.Random(f"claim/{seed}"), view))
+
+
+def _claimed(chance: random.Random, view: snapshot.Snapshot) -> snapshot.Snapshot:
+    """Let, sometimes, a session further ahead hold a claim: one that fits nowhere now, and on its node one day."""
+    ready = [node for node in view.nodes if node.state is _READY]
+    if not ready or chance.random() < 0.7:
+        return view
+    node = chance.choice(ready)
+    most = {kind: amount for kind, amount in node.capacity if amount}
+    asked = {
+        kind: chance.randint((amount + 1) // 2, amount)
+        for kind, amount in most.items()
+        if chance.random() < 0.6
+    }
+    request = resources.ResourceVector(asked or most)
+    if any(_fits(view, one, request) for one in ready):
+        return view
+    holder = factories.a_session(
+        CLAIMANT,
+        request,
+        owner_id=9,
+        queue_id=9,
+        priority=99,
+        is_private=True,
+        submitted_at=factories.NOW - 1,
+    )
+    return dataclasses.replace(
+        view,
+        policy=dataclasses.replace(view.policy, starvation_after_s=1800),
+        sessions=(*view.sessions, holder),
+        queues=(*view.queues, factories.a_queue(9)),
+        owners=(*view.owners, entities.Owner(9)),
+        claims=(entities.Claim(CLAIMANT, (node.id,)),),
+    )
+
+
+def _fits(view: snapshot.Snapshot, node: entities.Node, request: resources.ResourceVector) -> bool:
+    """Say whether a request might find room, reservations aside."""
+    return all(_free(view, node, kind) >= amount for kind, amount in request)
 
 
 def _few_suspended(chance: random.Random) -> dict[str, Any]:
@@ -130,6 +171,7 @@ def _mover(chance: random.Random, session: entities.Session, node: entities.Node
         job_priority=chance.randint(0, 5),
         backoff={node.id: until} if chance.random() < 0.15 else {},
         labels=session.labels if chance.random() < 0.3 else {},
+        wall_limit_s=None,  # with one it might end before somebody's claim starts
         is_private=chance.random() < 0.03,
         node_count=2 if chance.random() < 0.03 else 1,
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
-from scheduler.core import decisions, ordering, states
+from scheduler.core import decisions, ordering, release, states
 from tests.simulation import jobs, world
 
 _REASON = decisions.PendReason
@@ -78,6 +78,10 @@ class Watch:
             self.counted += 1
             self._add(front, holder, self._on(nodes))
         self._add(front, holder, self._let_past(holder, nodes))
+        if any(release.is_stuck(one.jobs[i].session, one.now) for i in self._on(nodes)):
+            front.until += (
+                jobs.SECOND
+            )  # a stop that is overdue holds its room, whatever it ran: the clock stands
         self.longest = max(self.longest, one.now - front.since)
         if one.now > front.until:
             raise world.Fault(

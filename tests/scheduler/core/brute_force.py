@@ -3,7 +3,7 @@ Whom one round may stop for one session, by the words of DESIGN 5.1 to 5.3: slow
 
 Every set of candidates of every node is looked at. Nothing of the core's machinery is used, neither its ledger nor
 its guards nor its policies: amounts are added up from what the snapshot's sessions hold. Meant for snapshots in which
-one session alone is looked at, and nobody else's claim counts.
+one session alone can be moved, and those who hold claims are ahead of it.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class Search(plain_cluster.Cluster):
     def __init__(self, view: snapshot.Snapshot, session_id: int, axis: entities.Axis) -> None:
         super().__init__(view)
         self.session, self.axis = self.sessions[session_id], axis
+        self.claims = tuple(claim for claim in view.claims if claim.session_id != session_id)
         self.acceptable = [node for node in view.nodes if self._is_acceptable(node)]
         self.considered = [n for n in self.acceptable if self.session.backoff.get(n.id, 0) <= view.now]
         self.suspended = {node.id: self._suspended(node) for node in view.nodes}

@@ -1,7 +1,8 @@
 """
 What a snapshot says is free, leaving and left of limits, added up from what its sessions hold, in plain words.
 
-Nothing of the core's ledger is used. Source: DESIGN 5.1, 5.6, 5.7.
+Nothing of the core's ledger is used. Every claim is taken to be one of somebody further ahead in the line, and to
+count. Source: DESIGN 4 (claims), 5.1, 5.6, 5.7.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ class Cluster:
         self.sessions = {session.id: session for session in view.sessions}
         self.queues = {queue.id: queue for queue in view.queues}
         self.nodes = {node.id: node for node in view.nodes}
+        self.claims = view.claims
         self._frees: dict[int, Frees] = {}
 
     def frees(self, session: entities.Session) -> Frees:
@@ -67,7 +69,14 @@ class Cluster:
         return self.is_leaving(session) and (session.stop_deadline or self.view.now) >= self.view.now
 
     def free(self, node: entities.Node, kind: str) -> int:
-        """Return what nobody holds and no reservation has drawn."""
+        """Return what nobody holds, no reservation has drawn, and no claim keeps; below zero where others hold that."""
+        return self._unheld(node, kind) - self._claimed(node, kind)
+
+    def _claimed(self, node: entities.Node, kind: str) -> int:
+        holders = (self.sessions[claim.session_id] for claim in self.claims if node.id in claim.node_ids)
+        return sum(1 if kind == PLACE else holder.request.get(kind) for holder in holders)
+
+    def _unheld(self, node: entities.Node, kind: str) -> int:
         if kind == PLACE:
             live = (s for s in self.view.sessions if s.state is not _S.SUSPENDED)
             held = sum(a.node_id == node.id for s in live for a in s.allocations)

@@ -79,7 +79,7 @@ def _check_what_is_told(seed, view, answer):
 
 def test_the_crowds_have_all_that_the_rules_speak_of():
     seen = collections.Counter()
-    for view, stop in _stops(1_000):
+    for view, stop in _stops(1_500):
         search = brute_force.of(view, stop)
         victims = [search.sessions[i] for i in stop.victim_jobids]
         order = view.policy.order.value if stop.axis is entities.Axis.OWNER else ""
@@ -95,6 +95,8 @@ def test_the_crowds_have_all_that_the_rules_speak_of():
         seen["labels are asked"] += bool(search.session.labels)
         seen["others being stopped count"] += bool(stop.releasing_ids)
         seen["a reservation of another"] += bool(view.reservations)
+        seen["a claim on its node"] += any(stop.node_id in claim.node_ids for claim in view.claims)
+        seen["a claim elsewhere"] += any(stop.node_id not in claim.node_ids for claim in view.claims)
         seen["six candidates or more on a node"] += any(len(search.candidates(n)) > 5 for n in view.nodes)
 
     orders = [f"owner_job_priority {order.value}" for order in entities.PreemptionOrder]
