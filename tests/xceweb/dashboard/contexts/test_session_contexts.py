@@ -154,7 +154,7 @@ def outcome(world: worlds.World, kind: str, cause: str = "") -> dict[str, Any]:
         ("used", "started on it"),
         ("wasted", "nobody used it"),
         ("withdrawn", "taken back"),
-        ("transferred", "before it"),
+        ("transferred", "another session"),
     ],
 )
 def test_an_outcome_is_said_in_words(world: worlds.World, kind: str, word: str) -> None:
