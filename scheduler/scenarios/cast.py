@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from scheduler import models
+from scheduler.core import states
 from scheduler.scenarios import entries, errors, history
 from scheduler.services import actors, nodes
 from scheduler.simulator import world as worlds
@@ -41,20 +42,21 @@ class Cast:
         self.world.obey()
 
     def _add_queue(self, queue: entries.QueueEntry) -> models.Queue:
-        limits = {**queue.limits, **self._limits.queue_limits.get(queue.id, {})}
+        limits = self._limits.of_queue(queue)
         return self.world.add_queue(
             queue.id,
             preemptible=queue.preemptible,
             preemption_mode=queue.mode,
             preempt_policy=queue.policy,
             state=queue.state,
-            max_slots=limits,
-            max_concurrent_sessions=queue.max_sessions,
+            max_slots=limits.slots,
+            max_concurrent_sessions=limits.sessions,
         )
 
     def owner(self, name: str) -> models.User:
         """Return a person of the case."""
-        return self.world.owner(name, self._limits.owner_limits.get(name))
+        limits = self._limits.of_owner(name)
+        return self.world.owner(name, limits.slots, most_sessions=limits.sessions)
 
     def submit(self, one: entries.SessionEntry) -> models.Session:
         """
@@ -80,15 +82,10 @@ class Cast:
                 amounts=one.request,
                 queue=one.queue,
                 type=one.type,
-                node_count=one.node_count,
-                priority=one.priority,
-                job_priority=one.job_priority,
-                is_preemptible=one.preemptible,
-                is_private=one.is_private,
-                is_held=one.is_held,
                 grace_period=one.grace_s,
                 wall_limit=one.walltime_s,
                 required_labels={label: list(values) for label, values in one.requires_any.items()},
+                **one.wishes,
             )
         self.history.sessions[one.id] = row
         return row
@@ -106,8 +103,14 @@ class Cast:
         return self.world.try_to_place(row, one.alloc)
 
     def _start_of(self, one: entries.SessionEntry) -> datetime.datetime:
-        """Return when a session started: as it says, else an hour ago, each one second after the one before."""
+        """
+        Return when a session started: as it says, else an hour ago, each one second after the one before.
+
+        One whose start nobody confirmed was dispatched just now; an older one would be late.
+        """
         ago = one.started_s_ago
+        if ago is None and one.state is states.SessionState.SCHEDULED:
+            ago = 0
         if ago is None:
             ago = entries.STARTED_S_AGO - self._placed
         self._placed += 1

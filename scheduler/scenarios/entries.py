@@ -15,6 +15,8 @@ Amounts = Mapping[str, int]
 #: Seconds, exact to the microsecond.
 Seconds = int | decimal.Decimal
 DEFAULT_QUEUE = "q1"
+#: What a limit on the number of sessions is called among the amounts.
+SESSIONS = "sessions"
 #: How long a running session has run when the case does not say.
 STARTED_S_AGO = 3600
 
@@ -115,6 +117,18 @@ class SessionEntry:
     run: int = 1
     standing: Standing = Standing()
 
+    @property
+    def wishes(self) -> dict[str, Any]:
+        """Return what its owner asked for, by the names that the core and the services share."""
+        return {
+            "node_count": self.node_count,
+            "priority": self.priority,
+            "job_priority": self.job_priority,
+            "is_preemptible": self.preemptible,
+            "is_private": self.is_private,
+            "is_held": self.is_held,
+        }
+
 
 @dataclasses.dataclass(frozen=True)
 class Config:
@@ -123,6 +137,33 @@ class Config:
     rules: Mapping[str, Any]
     owner_limits: Mapping[str, Amounts] = dataclasses.field(default_factory=dict)
     queue_limits: Mapping[str, Amounts] = dataclasses.field(default_factory=dict)
+
+    def of_owner(self, name: str) -> Limits:
+        """Return the limits of an owner."""
+        return _limits(self.owner_limits.get(name, {}))
+
+    def of_queue(self, queue: QueueEntry) -> Limits:
+        """Return the limits of a queue, those of the config before its own."""
+        limits = _limits({**queue.limits, **self.queue_limits.get(queue.id, {})})
+        return (
+            limits
+            if limits.sessions is not None
+            else dataclasses.replace(limits, sessions=queue.max_sessions)
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """How much an owner or a queue may hold."""
+
+    slots: dict[str, int]
+    sessions: int | None  #: at the same time; None = as many as they like
+
+
+def _limits(amounts: Amounts) -> Limits:
+    """Return limits as they are written: the number of sessions is one of the amounts, in thousandths like others."""
+    slots = {kind: amount for kind, amount in amounts.items() if kind != SESSIONS}
+    return Limits(slots, amounts[SESSIONS] // 1000 if SESSIONS in amounts else None)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,8 +17,6 @@ SECOND = 1_000_000
 #: The moment of every picture, microseconds since the epoch; cases speak of seconds before it.
 NOW = 1_700_000_000 * SECOND
 _SUBMITTED_S_AGO = 86_400
-#: What a limit on the number of sessions is called among the amounts.
-SESSIONS = "sessions"
 
 
 class Picture:
@@ -86,11 +83,8 @@ class Picture:
         )
 
     def _queue(self, queue: entries.QueueEntry) -> entities.Queue:
-        limits = {**queue.limits, **self.case.config.queue_limits.get(queue.id, {})}
         mine = [one for one in self.case.running if one.queue == queue.id]
-        usage = self._usage(mine, limits)
-        if queue.max_sessions is not None:
-            usage = dataclasses.replace(usage, max_sessions=queue.max_sessions)
+        usage = self._usage(mine, self.case.config.of_queue(queue))
         return entities.Queue(
             id=self._queues[queue.id],
             name=queue.id,
@@ -104,10 +98,9 @@ class Picture:
 
     def _owner(self, name: str) -> entities.Owner:
         mine = [one for one in self.case.running if one.owner == name]
-        limits = self.case.config.owner_limits.get(name, {})
-        return entities.Owner(self._owners[name], self._usage(mine, limits))
+        return entities.Owner(self._owners[name], self._usage(mine, self.case.config.of_owner(name)))
 
-    def _usage(self, holders: Iterable[entries.SessionEntry], limits: Mapping[str, int]) -> entities.Usage:
+    def _usage(self, holders: Iterable[entries.SessionEntry], limits: entries.Limits) -> entities.Usage:
         used: dict[str, int] = collections.defaultdict(int)
         count = 0
         for one in holders:
@@ -115,9 +108,7 @@ class Picture:
             for amounts in self._held(one).values():
                 for kind, amount in amounts:
                     used[kind] += amount
-        slots = {kind: amount for kind, amount in limits.items() if kind != SESSIONS}
-        most = limits.get(SESSIONS)
-        return entities.Usage(Vector(used), count, slots, None if most is None else most // 1000)
+        return entities.Usage(Vector(used), count, limits.slots, limits.sessions)
 
     def _held(self, one: entries.SessionEntry) -> dict[str, Vector]:
         """Return node -> what a session holds there now: a suspended one what its mode did not free."""
@@ -142,12 +133,6 @@ class Picture:
             request=Vector(one.request),
             submitted_at=NOW - (_SUBMITTED_S_AGO - place) * SECOND,
             type=entities.SessionType(one.type),
-            node_count=one.node_count,
-            priority=one.priority,
-            job_priority=one.job_priority,
-            is_preemptible=one.preemptible,
-            is_private=one.is_private,
-            is_held=one.is_held,
             labels={label: frozenset(values) for label, values in one.requires_any.items()},
             wall_limit_s=one.walltime_s,
             times_preempted=one.times_preempted,
@@ -159,6 +144,7 @@ class Picture:
             waiting_since=_or_none(one.standing.waiting_s_ago, -1),
             begin_at=_or_none(one.standing.begin_in_s, 1),
             dependency=entities.DependencyState(one.standing.dependency),
+            **one.wishes,
             **self._running(one),
         )
 

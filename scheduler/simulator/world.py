@@ -15,7 +15,6 @@ from django.db import IntegrityError, transaction
 
 from scheduler import clock, models
 from scheduler.core import decisions, entities, resources, states
-from scheduler.models import ledgers
 from scheduler.services import (
     actors,
     locks,
@@ -100,15 +99,19 @@ class World:
         """Add a queue that serves the group."""
         return queues.create_queue(actors.SYSTEM, slug, groups=[self.group], **columns)
 
-    def owner(self, name: str, limits: Mapping[str, int] | None = None) -> models.User:
-        """Return a person who may submit; the first call makes them, with these limits."""
+    def owner(
+        self, name: str, limits: Mapping[str, int] | None = None, *, most_sessions: int | None = None
+    ) -> models.User:
+        """Return a person who may submit; the first call makes them, with these limits of slots and sessions."""
         known = models.User.objects.filter(username=name).first()
         if known is not None:
             return known
-        amounts = {kind: amount for kind, amount in (limits or {}).items() if kind != ledgers.SESSIONS}
-        most = (limits or {}).get(ledgers.SESSIONS)
         policy = people.create_resource_policy(
-            actors.SYSTEM, f"of-{name}", max_slots=amounts, max_concurrent_sessions=most, may_opt_out=True
+            actors.SYSTEM,
+            f"of-{name}",
+            max_slots=dict(limits or {}),
+            max_concurrent_sessions=most_sessions,
+            may_opt_out=True,
         )
         user = models.User(username=name, policy=policy)
         user.set_unusable_password()

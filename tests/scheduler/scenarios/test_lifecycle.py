@@ -14,10 +14,9 @@ from tests import model_factories
 from tests.scheduler.scenarios import stories
 
 pytestmark = pytest.mark.django_db
-CASES = {
-    case.id: case
-    for case in reading.read(pathlib.Path(__file__).parents[2] / "data" / "cases" / "lifecycle.yaml")
-}
+DATA = pathlib.Path(__file__).parents[2] / "data" / "cases"
+CASES = {case.id: case for case in reading.read(DATA / "lifecycle.yaml")}
+CASES |= {case.id: case for case in reading.read(DATA / "variants.yaml") if case.is_played}
 SKIPPED = {
     "L18": "the body of the loop is prose",
     "L22": "enforce_resume of config is beyond",
