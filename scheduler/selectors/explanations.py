@@ -59,6 +59,11 @@ def reservation(session: models.Session) -> models.Reservation | None:
     return models.Reservation.objects.filter(session=session).select_related("node", "decision").first()
 
 
+def claim(session: models.Session) -> models.Claim | None:
+    """Return the nodes that are kept for a session because it has waited too long. Two queries, one without any."""
+    return models.Claim.objects.filter(session=session).prefetch_related("nodes").first()
+
+
 def was_just_stopped(session: models.Session, last: models.Victim | None) -> bool:
     """Say whether the session's present state is the consequence of its last preemption."""
     if last is None:

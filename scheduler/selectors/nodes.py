@@ -85,3 +85,9 @@ def holdings(node: models.Node) -> list[Holding]:
         "since"
     )
     return [Holding(row.session, row.slots, row.indices) for row in rows]
+
+
+def claims(node: models.Node) -> list[models.Claim]:
+    """Return the claims of sessions that have waited too long for room on the node, oldest first. One query."""
+    rows = node.claims.select_related("session__queue", "session__owner", "session__group")
+    return list(rows.order_by("since", "session_id"))

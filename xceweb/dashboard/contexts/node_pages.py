@@ -87,13 +87,15 @@ def one(viewer: models.User, node: models.Node) -> dict[str, Any]:
     known = slot_kinds.load()
     uses = capacity.of_nodes(models.Node.objects.filter(pk=node.pk), viewer=viewer)
     devices, held = nodes.devices(node), nodes.holdings(node)
+    claims = nodes.claims(node)
     ids = {device.session_id for device in devices if device.session_id} | {one.session.pk for one in held}
-    others = explanations.others(viewer, ids)
+    others = explanations.others(viewer, ids | {claim.session_id for claim in claims})
     return {
         "node": _about(node),
         "kinds": capacity_context.kinds(uses, known, with_most=False),
         "devices": [_device(device, others) for device in devices],
         "sessions": [_session(item, others, known) for item in held if others[item.session.pk].sight],
+        "claims": [_claim(claim, others, known) for claim in claims if others[claim.session_id].sight],
         "steps": _steps(node),
         "actions": _actions(viewer, node),
     }
@@ -160,6 +162,17 @@ def _session(item: nodes.Holding, others: dict[int, explanations.Other], known: 
         "slots": slot_kinds.amounts(item.slots, known),
         "devices": ", ".join(numbers) if other.is_named else "",
         "since_s": max(0, int((timezone.now() - row.state_since).total_seconds())),
+    }
+
+
+def _claim(claim: models.Claim, others: dict[int, explanations.Other], known: Kinds) -> dict[str, Any]:
+    """Return one session for which room is kept here, whether any is free yet or not."""
+    row = claim.session
+    return {
+        **words.shown(others[row.pk]),
+        "queue": row.queue.slug,
+        "slots": slot_kinds.amounts(row.slots, known),
+        "since": claim.since,
     }
 
 

@@ -104,6 +104,7 @@ _CLOSED: dict[str, Any] = {
     "priority_cap": None,
     "job_priority": None,
     "nodes": [],
+    "claim": None,
     "session_type": "",
     "is_preemptible": None,
     "wall_time_s": None,
@@ -121,12 +122,23 @@ def _inside(seen: session_seen.Seen) -> dict[str, Any]:
         "priority_cap": row.priority_cap,
         "job_priority": row.job_priority,
         "nodes": [allocation.node.name for allocation in held],
+        "claim": _claim(seen),
         "session_type": row.type,
         "is_preemptible": row.is_preemptible,
         "wall_time_s": row.wall_limit,
         "preempted_count": row.times_preempted,
         "preempted_limit": row.group.policy.max_preemptions_per_session if row.group.policy else None,
     }
+
+
+def _claim(seen: session_seen.Seen) -> dict[str, Any] | None:
+    """Return the nodes that are kept for a session that waits and has waited too long, and since when."""
+    if seen.session.state not in (states.SessionState.PENDING.value, states.SessionState.SUSPENDED.value):
+        return None
+    found = explanations.claim(seen.session)
+    if found is None:
+        return None
+    return {"nodes": sorted(node.name for node in found.nodes.all()), "since": found.since}
 
 
 def _tabs(seen: session_seen.Seen, current: str) -> list[dict[str, Any]]:

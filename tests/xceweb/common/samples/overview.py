@@ -447,6 +447,16 @@ def node() -> dict[str, Any]:
                 "devices": "GPUs 2 to 5",
             },
         ],
+        "claims": [
+            {
+                "label": "Another session",
+                "url": "",
+                "is_mine": False,
+                "queue": "production",
+                "slots": frame.slots(8, 64),
+                "since": frame.ago(minutes=12),
+            }
+        ],
         "steps": [
             frame.step(4000, "nodes", "ink-3", "Joined"),
             frame.step(2940, "s-running", "i-running", "train-bert-2 started"),

@@ -72,6 +72,7 @@ def _row(i: int, state: str, result: str) -> dict[str, Any]:
         "submitted_at": frame.ago(minutes=17 * i + 3),
         "since_s": 41 * (i + 1) ** 2,
         "preempted_count": int(i == 3),
+        "claim": {"nodes": ["gpu-01"], "since": frame.ago(minutes=12)} if state == "pending" else None,
         "nodes": [f"gpu-0{1 + i % 4}"] if state in {"running", "suspended", "preempted"} else [],
     }
 
@@ -172,6 +173,7 @@ def session(**changes: Any) -> dict[str, Any]:
         "job_priority": 10,
         "slots": frame.slots(4, 32, 256),
         "nodes": [],
+        "claim": None,
         "node_count": 1,
         "wall_time_s": 14_400,
         "preempted_count": 1,

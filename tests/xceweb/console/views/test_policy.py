@@ -253,3 +253,13 @@ def test_operators_preview_and_do_not_change(world: worlds.World, client_of: Cli
 
     assert 'id="preview"' in client.get(ADDRESS).content.decode()
     assert "policy-confirm" not in preview(client, world.group)
+
+
+def test_the_first_rules_are_no_empty_change(world: worlds.World, client_of: ClientOf) -> None:
+    """On a narrow screen each cell has its label, and something behind it."""
+    page = client_of("manager").get(urls.reverse("console:group-policy", args=["gpu"])).content.decode()
+
+    assert (
+        '<td data-label="Change"><span class="row row--tight"><span class="ink-3">the first rules</span></span></td>'
+        in page
+    )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from scheduler import models
@@ -156,6 +158,52 @@ def test_a_private_session_is_not_on_an_operators_node(world: worlds.World) -> N
     assert labels == ["low-work"]
 
 
+def a_claim(world: worlds.World, **fields: Any) -> models.Claim:
+    """Let room on the node be kept for the waiting session."""
+    models.Session.objects.filter(pk=world.waiting.pk).update(**fields)
+    claim = models.Claim.objects.create(session=world.waiting, since=timezone.now())
+    claim.nodes.add(world.node)
+    return claim
+
+
+def test_a_node_names_whom_room_is_kept_for(world: worlds.World, client_of: Callable[[str], Client]) -> None:
+    """Since when, and to others without a name; their page says that it is theirs."""
+    claim = a_claim(world)
+
+    own = node_pages.one(world.people["owner"], world.node)["claims"]
+    other = node_pages.one(world.people["viewer"], world.node)["claims"]
+    page = client_of("viewer").get("/nodes/gpu-1/").content.decode()
+
+    assert [(row["label"], row["since"], row["queue"]) for row in own] == [
+        ("late-work", claim.since, "normal")
+    ]
+    assert [row["label"] for row in other] == ["Another session"]
+    assert "Whom is room kept for?" in page
+
+
+def test_a_private_claim_is_on_nobody_elses_node(
+    world: worlds.World, client_of: Callable[[str], Client]
+) -> None:
+    """Its session does not exist for them."""
+    a_claim(world, is_private=True)
+
+    assert node_pages.one(world.people["operator"], world.node)["claims"] == []
+    assert "Whom is room kept for?" not in client_of("operator").get("/nodes/gpu-1/").content.decode()
+    assert len(node_pages.one(world.people["manager"], world.node)["claims"]) == 1
+
+
+def test_a_session_shows_its_own_claim(world: worlds.World, client_of: Callable[[str], Client]) -> None:
+    """With its nodes and since when; whoever sees a summary alone does not read it."""
+    a_claim(world)
+    address = f"/sessions/{world.waiting.public_id}/"
+
+    own, other = (client_of(who).get(address).content.decode() for who in ("owner", "viewer"))
+
+    assert "<dt>Kept for it</dt>" in own
+    assert '<a href="/nodes/gpu-1/">gpu-1</a> <span class="ink-3">since' in own
+    assert "Kept for it" not in other
+
+
 def test_what_the_host_cannot_enforce_is_said(world: worlds.World) -> None:
     """As its agent's hello told."""
     told = {"affinity": True, "cgroup_v2": False, "freezer": False, "multi_user": True}
@@ -229,6 +277,16 @@ def test_a_closed_decision_is_told_in_the_past(world: worlds.World) -> None:
     assert "session was stopped" in found["decision"]["sentence"].replace("**", "")
     assert "started on it" in found["outcome_sentence"]
     assert [step["what"] for step in found["steps"]][-1] == "low-work is suspended"
+
+
+def test_a_decisions_page_answers_no_question_that_it_does_not_ask(world: worlds.World) -> None:
+    """The sentence stands under "What became of it?", without yes or no."""
+    models.Outcome.objects.create(decision=world.decision, kind="used", at=timezone.now())
+    row = decisions.require(world.people["owner"], world.decision.public_id)
+
+    sentence = decision_page.load(world.people["owner"], row)["outcome_sentence"]
+
+    assert sentence.startswith("The session for which room was made **started on it**")
 
 
 def test_filters_stay_in_the_addresses_of_pages(world: worlds.World) -> None:
