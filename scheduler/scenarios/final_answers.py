@@ -1,5 +1,5 @@
 """
-What a ``lifecycle`` case expects of its waiting sessions as pictures do: outcome, victims, target, rule and reason.
+What a ``lifecycle`` case expects of the end: of waiting sessions as pictures do, who is where, what is in use.
 
 ``per_pending`` names the sessions; the keys of one session may stand alone where the case submits only one.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from scheduler.scenarios import answers, findings, history, sayings
+from scheduler.scenarios import answers, fields, findings, history, located, sayings
 
 _SENTENCES = frozenset({"because", "check", "note", "then"})
 Verdict = tuple[bool | None, Any]
@@ -112,9 +112,56 @@ def not_victims(key: str) -> Callable[[Any, history.History], list[findings.Find
     return judge
 
 
+def in_state(state: str) -> Callable[[Any, history.History], list[findings.Finding]]:
+    """Return the judge of the list of sessions that are in a state."""
+
+    def judge(value: Any, seen: history.History) -> list[findings.Finding]:
+        names = findings.names(value)
+        if names is None or set(names) - set(seen.sessions):
+            return [findings.unknown(state, value)]
+        others = {name: seen.state(name) for name in names if seen.state(name) != state.upper()}
+        return [findings.found(state, value, not others, others)]
+
+    return judge
+
+
+def _pending(value: Any, seen: history.History) -> list[findings.Finding]:
+    """Judge ``pending``: a list of who waits, or what became of those who waited."""
+    return (in_state("pending") if isinstance(value, list) else per_pending)(value, seen)
+
+
+def _runs_on(value: Any, seen: history.History) -> list[findings.Finding]:
+    if not isinstance(value, dict) or set(value) - set(seen.sessions):
+        return [findings.unknown("runs_on", value)]
+    found = []
+    for name, wanted in value.items():
+        nodes = findings.names(wanted if isinstance(wanted, list) else [wanted])
+        got = seen.nodes_of(name)
+        found.append(findings.found(f"runs_on.{name}", wanted, None if nodes is None else nodes == got, got))
+    return found
+
+
+def _used(value: Any, seen: history.History) -> list[findings.Finding]:
+    """Judge what is allocated and reserved on nodes at the end; kinds that are not named do not matter."""
+    if not isinstance(value, located.Table) or set(value) - set(seen.world.nodes):
+        return [findings.unknown("used", value)]
+    table = fields.Fields(value, "used", line=value.line, beyond=[])
+    found = []
+    for node in table.names():
+        wanted, got = table.amounts(node), seen.looks[-1].used[node]
+        holds = all(got.get(kind, 0) == amount for kind, amount in wanted.items())
+        found.append(
+            findings.found(f"used.{node}", wanted, holds, {kind: got.get(kind, 0) for kind in wanted})
+        )
+    return found
+
+
 KEYS = {
+    **{state: in_state(state) for state in ("running", "suspended", "terminated", "preempted")},
+    "runs_on": _runs_on,
+    "used": _used,
     "per_pending": per_pending,
-    "pending": per_pending,
+    "pending": _pending,
     "forbidden": not_victims("forbidden"),
     "not_victims": not_victims("not_victims"),
     **{key: _alone(key) for key in ("outcome", "any_of", "count", "target", "reason")},

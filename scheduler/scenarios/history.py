@@ -121,6 +121,10 @@ class History:
         """Return a session as it is now."""
         return models.Session.objects.get(pk=self.sessions[name].pk)
 
+    def nodes_of(self, name: str) -> list[str]:
+        """Return the nodes that a session holds now, sorted."""
+        return sorted(self.row(name).allocations.values_list("node__name", flat=True))
+
     def preemptions(self, name: str | None = None) -> list[models.Decision]:
         """Return every decision to stop somebody, oldest first; of one preemptor when it is named."""
         rows = models.Decision.objects.filter(kind=Kind.PREEMPT).order_by("pk")

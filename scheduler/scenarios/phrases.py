@@ -22,7 +22,7 @@ _LACKS = decisions.SHORT_OF_SLOTS | {decisions.PendReason.POLICY_FAILED}
 
 def of_session(text: str, name: str, state: str, seen: history.History) -> bool | None:
     """
-    Judge what is said of one session's state: states, phrases about it, joined by ``or``.
+    Judge what is said of one session's state: states, phrases about it, joined by ``or``; ``RUNNING on n2`` at the end.
 
     Args:
         name: the session.
@@ -33,8 +33,11 @@ def of_session(text: str, name: str, state: str, seen: history.History) -> bool 
 
 
 def _of_session(part: str, name: str, state: str, seen: history.History) -> bool | None:
+    part = re.sub(r"\s*\([^()]*\)$", "", part)
     if part in _STATES:
         return part == state
+    if match := re.fullmatch(r"([A-Z]+) on (\S+)", part):
+        return match[1] == state and match[2] in seen.nodes_of(name) if match[1] in _STATES else None
     if match := re.fullmatch(r"(a|one|a second|a third) decision made", part):
         return len(seen.preemptions(name)) >= _NUMBERS[match[1]]
     return None
@@ -154,7 +157,21 @@ def _waits_for_ever(seen: history.History, match: re.Match[str]) -> bool | None:
     return bool(seen.preemptions(name))
 
 
+def _was_told_to_stop(seen: history.History, match: re.Match[str]) -> bool | None:
+    if match[1] not in seen.sessions:
+        return None
+    return any(match[1] in seen.victims(each) for each in seen.preemptions())
+
+
+def _was_in_state(seen: history.History, match: re.Match[str]) -> bool | None:
+    if match[1] not in seen.sessions or match[2] not in _STATES:
+        return None
+    return any(look.states.get(match[1]) == match[2] for look in seen.looks)
+
+
 _NEVER: tuple[tuple[str, _Judge], ...] = (
+    (r"(\S+) (?:is |was )?(?:stopped|preempted|told to stop|a victim)", _was_told_to_stop),
+    (r"(\S+) (?:is |was )?([A-Z]+)", _was_in_state),
     (r"used\((\S+)\) above (\d+)", _used_above),
     (r"(\S+) pending with a promise nobody can keep", _has_empty_promise),
     (r"(\S+) pending for ever.*", _waits_for_ever),
