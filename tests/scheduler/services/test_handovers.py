@@ -146,6 +146,21 @@ def test_a_kill_that_has_begun_is_handed_over_and_what_it_costs_is_the_heirs(mak
     assert conftest.outcome_of(second) == "wasted: preemptor cancelled"
 
 
+def test_a_kill_without_grace_is_not_asked_back_and_stays_what_others_count_on(make_cluster):
+    cluster = make_cluster(**KILL, grace_period=0)
+    low, first, second = _followed(cluster, owner=cluster.alice, queue="normal")
+
+    control.cancel_session(_as(cluster.alice), first)
+
+    assert not _asked_back()
+    assert not models.Handover.objects.exists()
+    assert models.Reservation.objects.get().session == second
+    cluster.agent.ends(low, None, signal=9, after_warning=True)
+    assert conftest.outcome_of(first) == "wasted: preemptor cancelled"
+    cluster.round()
+    assert conftest.state_of(second) == "scheduled"
+
+
 def test_a_victim_that_is_raised_above_the_heir_returns(make_cluster):
     cluster = make_cluster(**SUSPEND)
     low, first, second = _followed(cluster)
