@@ -57,6 +57,18 @@ def _victim(world: World, **values):
     models.Victim.objects.create(decision=world.decision, session=world.waiting, **(fields | values))
 
 
+def _handover(world: World, **values):
+    owner_id = world.running.owner_id
+    fields = {"owner_id_then": owner_id, "holder_owner_id": owner_id, "own_value": 1, "holder_value": 2}
+    models.Handover.objects.create(
+        victim=models.Victim.objects.get(),
+        decision=world.decision,
+        axis="owner",
+        at=timezone.now(),
+        **(fields | values),
+    )
+
+
 def _again(row: django_models.Model, **values):
     """Insert a copy of a row."""
     row.pk = None
@@ -125,6 +137,8 @@ CASES = {
     "victim_is_unique_in_decision": lambda w: _again(models.Victim.objects.get()),
     "victim_on_the_owner_axis_has_the_same_owner": lambda w: _victim(w, owner_id_then=0),
     "victim_is_strictly_lower": lambda w: _victim(w, own_value=20, preemptor_value=20),
+    "handover_on_the_owner_axis_has_the_same_owner": lambda w: _handover(w, owner_id_then=0),
+    "handover_is_to_one_strictly_higher": lambda w: _handover(w, own_value=2),
     "shadow_episode_is_unique": lambda w: [
         models.ShadowCount.objects.create(decision=decision, key="k", last_at=timezone.now())
         for decision in (
