@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from scheduler.core import entities, ledger, rooms, states
-from tests import factories, strategies
+from scheduler.core import entities, ledger, limits, rooms, states
+from tests import crowds, factories, strategies
 from tests.factories import slots
+from tests.scheduler.core import plain_cluster
 
 LATER, EARLIER = factories.NOW + 1, factories.NOW - 1
 S = states.SessionState
@@ -164,19 +166,6 @@ def test_p01_a_rollback_leads_back_to_the_very_same_room(view):
 
 
 def _content(book):
-    rooms = {
-        i: (_amounts(r.free), _amounts(r.releasing), _amounts(r.promised), dict(r.indices), dict(r.leaving))
-        for i, r in book.rooms.items()
-    }
-    accounts = [(_amounts(a.left), _amounts(a.leaving)) for a in book.owners.values()]
-    return rooms, accounts, [(_amounts(a.left), _amounts(a.leaving)) for a in book.queues.values()]
-
-
-def _amounts(amounts):
-    return {kind: amount for kind, amount in amounts.items() if amount}
-
-
-def _content(book):
     rooms_now = [
         (
             {k: a for k, a in room.free.items() if a},
@@ -218,3 +207,141 @@ def test_a_stop_that_is_taken_back_counts_as_one_that_is_withdrawn(view):
     withdrawn = dataclasses.replace(view, sessions=tuple(back.get(s.id, s) for s in view.sessions))
 
     assert _content(book) == _content(ledger.Ledger(withdrawn))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.one_of(strategies.snapshots(), st.integers(0, 1 << 40).map(crowds.crowd)))
+def test_what_is_free_releasing_and_left_of_limits_is_what_the_sessions_hold(view):
+    view = dataclasses.replace(view, claims=())  # the round lays those on the ledger itself
+    book, plain = ledger.Ledger(view), plain_cluster.Cluster(view)
+
+    for node in view.nodes:
+        room = book.rooms[node.id]
+        for kind, word in [*((kind, kind) for kind in strategies.KINDS), (rooms.PLACES, plain_cluster.PLACE)]:
+            if kind != rooms.PLACES or node.max_sessions is not None:
+                found = room.free.get(kind, 0), room.net_releasing(kind)
+                assert found == (plain.free(node, word), plain.releasing(node, word))
+    for one in view.owners:
+        own = [s for s in view.sessions if s.owner_id == one.id]
+        assert _left(book.owner(one.id)) == _named(plain.left(one.usage, own))
+    for one in view.queues:
+        own = [s for s in view.sessions if s.queue_id == one.id]
+        assert _left(book.queue(one.id)) == _named(plain.left(one.usage, own))
+
+
+def _left(account):
+    return {kind: amount + max(0, account.leaving.get(kind, 0)) for kind, amount in account.left.items()}
+
+
+def _named(left):
+    return {limits.SESSIONS if kind == plain_cluster.PLACE else kind: amount for kind, amount in left.items()}
+
+
+LIMITED = entities.Usage(used=slots(cpu=3), sessions=1, max_slots={"cpu": 9}, max_sessions=5)
+
+
+def _book(*sessions, **more):
+    """Return the ledger of one node with session places, an owner and a queue with limits."""
+    fields = {
+        "nodes": [factories.a_node(capacity=slots(cpu=8, mem=8), max_sessions=4)],
+        "owners": (entities.Owner(1, LIMITED),),
+        "queues": (factories.a_queue(usage=LIMITED),),
+    }
+    return ledger.Ledger(factories.a_snapshot(sessions, **fields | more))
+
+
+def _lefts(book):
+    return [dict(account.left) for account in (book.owner(1), book.queue(1))]
+
+
+def test_a_start_takes_of_both_accounts_what_they_limit_and_gives_it_back():
+    book, session = _book(), factories.a_session(1)
+
+    book.charge(session, {"cpu": 2, "mem": 7, "sessions": 1})
+    assert _lefts(book) == [{"cpu": 4, "sessions": 3}] * 2
+    book.charge(session, {"cpu": -2, "sessions": -1})
+    assert _lefts(book) == [{"cpu": 6, "sessions": 4}] * 2
+
+
+def test_taking_takes_a_place_and_giving_back_returns_it_and_grows_once():
+    book = _book()
+
+    book.take(1, slots(cpu=3), {})
+    assert (book.rooms[1].free["cpu"], book.rooms[1].free[rooms.PLACES], book.growths) == (5, 3, 0)
+    book.take(1, slots(cpu=1), {}, place=False)
+    assert book.rooms[1].free[rooms.PLACES] == 3
+    book.give_back(1, slots(cpu=4), {})
+    assert (book.rooms[1].free["cpu"], book.rooms[1].free[rooms.PLACES], book.growths) == (8, 4, 1)
+
+
+def test_a_reservation_of_the_round_draws_promises_and_counts_net_of_what_its_victims_free():
+    victim, holder = factories.a_running(1, slots(cpu=3)), factories.a_session(2)
+    book = _book(victim, holder)
+    book.add_leaving(victim, [(1, slots(cpu=1))], place=True)
+
+    book.reserve(holder, ledger.Reserve(1, slots(cpu=7, mem=1), slots(cpu=5), {}, (victim,)))
+
+    room = book.rooms[1]
+    assert (room.free["cpu"], room.free[rooms.PLACES]) == (0, 2)
+    assert (room.releasing, room.promised) == ({"cpu": 1, rooms.PLACES: 1}, {"cpu": 2, "mem": 1})
+    assert _lefts(book) == [{"cpu": 0, "sessions": 4}] * 2
+    assert [account.leaving["cpu"] for account in (book.owner(1), book.queue(1))] == [0, 0]
+
+
+def test_a_reservation_nets_only_victims_of_the_same_owner_or_queue():
+    victim = factories.a_running(1, slots(cpu=3), owner_id=7)
+    other = factories.a_running(3, slots(cpu=3), queue_id=7)
+    book = _book(victim, other, factories.a_session(2))
+
+    book.reserve(factories.a_session(2), ledger.Reserve(1, slots(cpu=5), slots(), {}, (victim, other)))
+
+    assert _lefts(book) == [{"cpu": 4, "sessions": 4}] * 2
+    assert book.owner(7).left == {}
+
+
+def test_a_suspended_victim_has_no_session_to_net():
+    victim = factories.a_suspended(1, slots(cpu=3), holds=slots(cpu=3))
+    book = _book(victim, factories.a_session(2))
+
+    book.reserve(factories.a_session(2), ledger.Reserve(1, slots(cpu=3), slots(), {}, (victim,)))
+
+    assert _lefts(book) == [{"cpu": 6, "sessions": 3}] * 2
+
+
+def test_what_leaves_is_counted_on_all_its_nodes_and_once_as_a_session():
+    nodes = [factories.a_node(i, capacity=slots(cpu=8), max_sessions=4) for i in (1, 2)]
+    session = factories.a_running(1, slots(cpu=3), on=(1, 2, 9))
+    book = _book(session, nodes=nodes)
+    frees = [(held.node_id, held.slots) for held in session.allocations]
+
+    book.add_leaving(session, frees, place=True)
+    assert [book.rooms[i].releasing for i in (1, 2)] == [{"cpu": 3, rooms.PLACES: 1}] * 2
+    assert [a.leaving for a in book.accounts(session)] == [{"cpu": 9, limits.SESSIONS: 1}] * 2
+
+    book = _book(session, nodes=nodes)
+    book.add_leaving(session, frees[:2], place=True)
+    book.stay(session)
+    assert [book.rooms[i].releasing for i in (1, 2)] == [{"cpu": 0, rooms.PLACES: 0}] * 2
+    assert [a.leaving for a in book.accounts(session)] == [{"cpu": 0, limits.SESSIONS: 0}] * 2
+
+
+def test_a_suspended_session_that_leaves_frees_no_place_and_no_session():
+    session = factories.a_suspended(1, slots(cpu=3), holds=slots(cpu=3))
+    book = _book(session)
+
+    book.add_leaving(session, [(1, slots(cpu=3))], place=False)
+
+    assert book.rooms[1].releasing == {"cpu": 3}
+    assert [account.leaving for account in book.accounts(session)] == [{"cpu": 3}] * 2
+
+
+def test_a_holder_that_starts_gives_back_what_its_reservation_drew_and_counted():
+    stopping, holder = _stopping(1, slots(cpu=3)), factories.a_session(2)
+    kept = _kept(2, slots(cpu=5), slots(cpu=2), (1,))
+    book, without = _book(stopping, holder, reservations=(kept,)), _book(stopping, holder)
+    assert _lefts(book) == [{"cpu": 4, "sessions": 4}] * 2
+
+    book.end_reservation(holder, kept, [stopping])
+
+    assert _lefts(book) == _lefts(without)
+    assert book.rooms[1].free == without.rooms[1].free
