@@ -193,7 +193,7 @@ def _after(amounts: Array, count: int) -> list[Array]:
     """
     none = np.zeros_like(amounts)
     sums, stream = [none], amounts[:, ::-1]
-    lowest = np.minimum(stream.min(axis=1, keepdims=True, initial=0), 0) - 1
+    lowest = stream.min(axis=1, keepdims=True) - 1
     for _ in range(count - 1):
         top = np.maximum.accumulate(stream, axis=1)
         before = np.concatenate((np.broadcast_to(lowest, top[:, :1].shape), top[:, :-1]), axis=1)

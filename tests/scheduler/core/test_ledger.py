@@ -345,3 +345,29 @@ def test_a_holder_that_starts_gives_back_what_its_reservation_drew_and_counted()
 
     assert _lefts(book) == _lefts(without)
     assert book.rooms[1].free == without.rooms[1].free
+    assert _positive(book.rooms[1].drawn) == _positive(without.rooms[1].drawn) == {}
+
+
+def test_a_reservation_on_a_node_of_another_group_keeps_nothing_here():
+    kept = dataclasses.replace(_kept(2, slots(cpu=5), slots(cpu=2), ()), node_id=9)
+    book = _book(factories.a_session(2), reservations=(kept,))
+
+    assert _lefts(book) == [{"cpu": 6, "sessions": 4}] * 2
+    assert book.rooms[1].free["cpu"] == 8
+
+
+def test_a_reservation_is_promised_no_more_than_its_victims_free():
+    sessions = [_stopping(1, slots(cpu=2)), _stopping(3, slots(cpu=2)), factories.a_session(2)]
+    room = _book(*sessions, reservations=(_kept(2, slots(cpu=5), slots(cpu=1), (1,)),)).rooms[1]
+
+    assert (room.promised["cpu"], room.net_releasing("cpu")) == (2, 2)
+
+
+def test_devices_are_taken_and_given_back_by_their_numbers():
+    node = factories.a_node(capacity=slots(cpu=4, cuda_device=4))
+    book = _book(nodes=[node])
+
+    book.take(1, slots(cuda_device=2), {"cuda.device": (0, 2)})
+    assert (book.rooms[1].indices, book.rooms[1].free["cuda.device"]) == ({"cuda.device": (1, 3)}, 2)
+    book.give_back(1, slots(cuda_device=1), {"cuda.device": (2,)})
+    assert (book.rooms[1].indices, book.rooms[1].free["cuda.device"]) == ({"cuda.device": (1, 2, 3)}, 3)

@@ -114,3 +114,39 @@ def test_patience_ends_before_the_budget_does():
     budget.spend(6)
 
     assert budget.used == 9
+
+
+def test_nodes_with_too_few_candidates_are_not_filled_up_from_their_neighbours():
+    items = minimal_set.Items(
+        np.array([[1], [1]]), np.array([[[1]], [[1]]]), np.array([[1], [1]]), np.array([1, 1])
+    )
+
+    assert _search(items, 2).first() is None
+
+
+def test_a_group_without_a_quota_limits_nobody():
+    items = _items([[2]], [[[1], [1]]], [[0, 0]], group=np.array([[0, 0]]))
+
+    assert _plain(_search(items, 2).first()) == (0, (0, 1), 0)
+
+
+def test_one_step_is_counted_where_no_number_is_given():
+    budget = minimal_set.Budget(1)
+
+    budget.spend()
+    assert budget.used == 1
+    with pytest.raises(minimal_set.BudgetSpent):
+        budget.spend()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_can_follow_is_at_most_the_largest_behind(seed):
+    chance = random.Random(seed)
+    amounts = np.array([[[chance.randint(-3, 3)] for _ in range(6)] for _ in range(2)])
+
+    found = minimal_set._after(amounts, 4)
+
+    for count, sums in enumerate(found[:4]):
+        for node, place in itertools.product(range(2), range(6 - count)):
+            behind = sorted(amounts[node, place + 1 :, 0].tolist(), reverse=True)
+            assert sums[node, place, 0] == sum(behind[:count])
