@@ -47,6 +47,9 @@ class Context:
         self.has_first = False  #: the first session that lacks slots has been met
         self.claimed: set[int] = set()  #: victims of this round's decisions
         self.failed_policies: dict[str, str] = {}  #: name -> how it failed; not asked again in this round
+        #: node id -> whom this round's reservations count on there, and what they were promised of them
+        self.promises: dict[int, list[tuple[frozenset[int], rooms.Amounts]]] = {}
+        self.set_aside: set[int] = set()  #: reservations that are looked at as if they did not stand
         self.counted_on: set[int] = set()  #: sessions whose stop this round's reservations count on
         self._winners: dict[int, set[int]] = {}
         for edge in view.edges:

@@ -205,15 +205,14 @@ class Ledger(journal.Journal):
     def end_reservation(
         self, holder: entities.Session, reservation: entities.Reservation, held: list[entities.Session]
     ) -> None:
-        """
-        Return what a reservation has drawn and what it counts, because its holder starts.
-
-        Args:
-            holder: the session that starts.
-            reservation: its reservation.
-            held: its victims whose stop is not proven yet.
-        """
+        """Return what a reservation has drawn and what it counts, net of victims held: its holder starts."""
         self.give_back(reservation.node_id, reservation.drawn, reservation.indices)
+        self.uncount(holder, reservation, held)
+
+    def uncount(
+        self, holder: entities.Session, reservation: entities.Reservation, held: list[entities.Session]
+    ) -> None:
+        """Return what a reservation counts in its holder's accounts; its room stays kept for this round."""
         self._count(holder, reservation.slots, held, sign=1)
 
     def drop(

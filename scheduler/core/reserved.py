@@ -68,7 +68,12 @@ def _start_elsewhere(
     if reservation.is_binding:
         return None
     grants = placement.find(ctx, session)
-    if grants is None or checks.used_up(ctx, session, placement.amounts(session)) is not None:
+    if grants is None:
+        return None
+    mark = ctx.ledger.savepoint()
+    ctx.ledger.uncount(session, reservation, _still_held(ctx, reservation))  # it ends with this start
+    if checks.used_up(ctx, session, placement.amounts(session)) is not None:
+        ctx.ledger.rollback(mark)
         return None
     placement.commit(ctx, session, grants)
     return decisions.Dispatch(session.id, grants)

@@ -18,6 +18,15 @@ Amounts = dict[str, int]
 Indices = dict[str, tuple[int, ...]]
 
 
+def total(several: Iterable[Mapping[str, int]]) -> Amounts:
+    """Return the sums by kind."""
+    found: Amounts = {}
+    for amounts in several:
+        for kind, amount in amounts.items():
+            found[kind] = found.get(kind, 0) + amount
+    return found
+
+
 class Room:
     """One node during a round."""
 

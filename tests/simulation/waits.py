@@ -15,7 +15,7 @@ from scheduler.core import decisions, ordering, release, states
 from tests.simulation import jobs, world
 
 _REASON = decisions.PendReason
-_LACKS = frozenset({_REASON.NO_RESOURCES, _REASON.POLICY_FAILED, _REASON.HOLDS_CLAIM, _REASON.ROOM_CLAIMED})
+_LACKS = decisions.SHORT_OF_SLOTS | {_REASON.POLICY_FAILED, _REASON.HOLDS_CLAIM, _REASON.ROOM_CLAIMED}
 _AWAITS = frozenset({_REASON.AWAITING_VICTIMS, _REASON.AWAITING_RELEASE})
 #: What an answer of the fleet may take, and the round after it.
 _ANSWER = 3 * jobs.SECOND

@@ -265,7 +265,10 @@ def carry_out(ctx: context.Context, session: entities.Session, done: Plan) -> No
         ctx.ledger.add_leaving(victim, stop.frees, place=stop.frees_place)
     if done.reserve is not None:
         ctx.ledger.reserve(session, done.reserve)
-        ctx.counted_on |= {one.id for one in done.reserve.leaving}
+        ids = frozenset(one.id for one in done.reserve.leaving)
+        promised = done.reserve.slots.minus_clamped(done.reserve.draw).as_dict()
+        ctx.promises.setdefault(done.reserve.node_id, []).append((ids, promised))
+        ctx.counted_on |= ids
 
 
 def orders_for(

@@ -6,6 +6,7 @@ Source: DESIGN 5.1 (wait), 5.6.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 from scheduler.core import context, entities, ledger, placement, resources, rooms, shortages
@@ -53,7 +54,53 @@ def reserve(
 def _leaving(
     ctx: context.Context, room: rooms.Room, rest: resources.ResourceVector, is_place_short: bool
 ) -> list[entities.Session]:
-    """Return the sessions being stopped on whose slots (or place) the reservation counts, by id."""
-    wanted = set(rest.kinds()) | ({rooms.PLACES} if is_place_short else set())
-    counted = (i for i, amounts in sorted(room.leaving.items()) if wanted & set(amounts))
-    return [ctx.session_by_id[i] for i in counted]
+    """
+    Return the sessions being stopped on whose slots (or place) the reservation counts, by id.
+
+    Those that others count on already come last, and only where they free more than was promised of them: a stop that
+    nobody needs any more must not go on for one who never needed it. Source: DESIGN 5.5, 5.6.
+    """
+    lacking = rest.as_dict() | ({rooms.PLACES: 1} if is_place_short else {})
+    chosen: list[set[int]] = []
+    groups = sorted(_by_promise(ctx, room), key=lambda group: (bool(group.promised), min(group.ids)))
+    for group in groups:
+        spare = {kind: min(amount, group.spare(kind)) for kind, amount in lacking.items() if amount > 0}
+        if any(amount > 0 for amount in spare.values()):
+            lacking = {kind: amount - max(0, spare.get(kind, 0)) for kind, amount in lacking.items()}
+            chosen.append({i for i in group.ids if spare.keys() & room.leaving[i].keys()})
+    return [ctx.session_by_id[i] for i in sorted(set().union(*chosen))]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Group:
+    """Sessions that leave a node and that the same reservations count on."""
+
+    ids: frozenset[int]
+    coming: rooms.Amounts
+    promised: rooms.Amounts
+
+    def spare(self, kind: str) -> int:
+        return self.coming.get(kind, 0) - self.promised.get(kind, 0)
+
+
+def _by_promise(ctx: context.Context, room: rooms.Room) -> list[_Group]:
+    """Return the sessions that leave a node; those that some reservation counts on together stand together."""
+    leaving = {i: amounts for i, amounts in room.leaving.items() if amounts}
+    groups: list[tuple[set[int], rooms.Amounts]] = [({i}, {}) for i in leaving]
+    for counted, promised in _promises(ctx, room.node.id):
+        joined = [group for group in groups if group[0] & counted]
+        if not joined:
+            continue
+        others = [group for group in groups if not group[0] & counted]
+        amounts = rooms.total([promised, *(own for _, own in joined)])
+        groups = [*others, (set().union(*(ids for ids, _ in joined)), amounts)]
+    return [_Group(frozenset(ids), rooms.total(leaving[i] for i in ids), own) for ids, own in groups]
+
+
+def _promises(ctx: context.Context, node_id: int) -> list[tuple[frozenset[int], rooms.Amounts]]:
+    """Return for each reservation on a node whom it counts on, and what it was promised of them."""
+    found = list(ctx.promises.get(node_id, ()))
+    for one in ctx.reservation_by_session.values():
+        if one.node_id == node_id and one.id not in ctx.set_aside:
+            found.append((frozenset(one.victim_ids), one.slots.minus_clamped(one.drawn).as_dict()))
+    return found

@@ -74,9 +74,11 @@ def released(ctx: context.Context, taken: Takeover) -> Iterator[None]:
     """Look at the nodes as if the reservation did not stand."""
     mark = ctx.ledger.savepoint()
     _release(ctx, taken)
+    ctx.set_aside.add(taken.reservation.id)
     try:
         yield
     finally:
+        ctx.set_aside.discard(taken.reservation.id)
         ctx.ledger.rollback(mark)
 
 

@@ -44,6 +44,13 @@ class Command(BaseCommand):
         self.stdout.write(f"{then} | {now}")
         for line in _side_by_side(found):
             self.stdout.write(line)
+        if found.foreign:
+            named = ", ".join(found.foreign)
+            raise CommandError(
+                f"{name}: its queues name policies of other packages ({named}); without them, or with another version "
+                "of them, a round comes out otherwise",
+                returncode=_CANNOT,
+            )
         if found.is_same_version:
             raise CommandError(f"{name}: the same core version decides otherwise", returncode=1)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+import pytest
+
 from scheduler.core import decisions, entities, states
 from tests import factories
 from tests.factories import slots
@@ -122,3 +124,25 @@ def test_a_limit_that_others_have_used_up_meanwhile_still_holds():
     (pend,) = _decide(_kept(slots(cpu=3), ()), owners=_limited(used=slots(cpu=1), sessions=1))
 
     assert pend.reason is R.OWNER_LIMIT
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        entities.Usage(used=slots(cpu=2), sessions=1, max_slots={"cpu": 5}),
+        entities.Usage(used=slots(cpu=2), sessions=1, max_sessions=2),
+    ],
+)
+def test_its_own_reservation_does_not_keep_it_from_starting_elsewhere(usage):
+    """What the reservation counts of the owner's limit is what the start elsewhere takes: it ends with the start."""
+    found = _decide(_kept(slots(cpu=1)), _victim(owner_id=2), nodes=TWO, owners=(entities.Owner(1, usage),))
+
+    assert [(one.op, one.grants[0].node_id) for one in found] == [(decisions.DecisionOp.DISPATCH, 2)]
+
+
+def test_a_limit_that_others_use_up_keeps_it_from_starting_elsewhere():
+    usage = entities.Usage(used=slots(cpu=3), sessions=1, max_slots={"cpu": 5})
+
+    (pend,) = _decide(_kept(slots(cpu=1)), _victim(owner_id=2), nodes=TWO, owners=(entities.Owner(1, usage),))
+
+    assert pend.reason is R.AWAITING_VICTIMS

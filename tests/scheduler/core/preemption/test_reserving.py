@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.core import context, states
+from scheduler.core import context, entities, states
 from scheduler.core.preemption import reserving
 from tests import factories
 from tests.factories import slots
@@ -41,3 +41,59 @@ def test_the_free_part_is_drawn_and_only_those_who_help_are_counted_on():
     found = reserving.reserve(ctx, session, 1, [victim])
 
     assert (found.slots, found.draw, found.leaving) == (slots(cpu=3), slots(cpu=1), (victim,))
+
+
+def _leaving(session_id, amount):
+    deadline = factories.NOW + 30 * factories.SECOND
+    return factories.a_running(session_id, slots(cpu=amount), state=S.PREEMPTED, stop_deadline=deadline)
+
+
+def _kept(reservation_id, holder_id, amount, victims):
+    late = factories.NOW + 60 * factories.SECOND
+    return entities.Reservation(reservation_id, holder_id, 1, slots(cpu=amount), slots(), victims, late)
+
+
+def test_who_was_promised_to_another_is_not_counted_on():
+    """Session 1 goes whole to 7; of the four of session 2, two go to 8 and two are left."""
+    node = factories.a_node(capacity=slots(cpu=6))
+    waiting = [factories.a_session(i, slots(cpu=2)) for i in (7, 8, 9)]
+    view = factories.a_snapshot(
+        [_leaving(1, 2), _leaving(2, 4), *waiting],
+        nodes=[node],
+        reservations=(_kept(1, 7, 2, (1,)), _kept(2, 8, 2, (2,))),
+    )
+    ctx = context.Context(view)
+
+    found = reserving.for_wait(ctx, waiting[2])
+
+    assert [one.id for one in found.leaving] == [2]
+
+
+def test_nobody_more_is_counted_on_than_it_takes():
+    node = factories.a_node(capacity=slots(cpu=6))
+    session = factories.a_session(9, slots(cpu=2))
+    ctx = context.Context(factories.a_snapshot([_leaving(1, 2), _leaving(2, 4), session], nodes=[node]))
+
+    assert [one.id for one in reserving.for_wait(ctx, session).leaving] == [1]
+
+
+def test_what_this_round_promised_is_not_promised_again():
+    node = factories.a_node(capacity=slots(cpu=4))
+    first, second = (factories.a_session(i, slots(cpu=2)) for i in (8, 9))
+    found = factories.by_session(
+        factories.decide(factories.a_snapshot([_leaving(1, 2), _leaving(2, 2), first, second], nodes=[node]))
+    )
+
+    assert [found[i].wait.releasing_ids for i in (8, 9)] == [(1,), (2,)]
+
+
+def test_those_who_share_what_is_left_are_counted_on_together():
+    node = factories.a_node(capacity=slots(cpu=6))
+    waiting = [factories.a_session(7, slots(cpu=5)), factories.a_session(9, slots(cpu=1))]
+    view = factories.a_snapshot(
+        [_leaving(1, 3), _leaving(2, 3), *waiting], nodes=[node], reservations=(_kept(1, 7, 5, (1, 2)),)
+    )
+
+    found = reserving.for_wait(context.Context(view), waiting[1])
+
+    assert [one.id for one in found.leaving] == [1, 2]

@@ -162,10 +162,13 @@ def test_a_kill_that_has_begun_is_not_taken_back_nor_what_others_count_on():
             factories.a_session(7, job_priority=30),
             _holder(3),
             _taker(2),
+            factories.a_session(11, slots(cpu=1)),
         ],
         reservations=(_kept((1, 2), request=3), other),
     )
-    assert 2 in factories.preemptions(factories.decide(view))[9].releasing_ids
+    found = factories.decide(view)
+    assert factories.preemptions(found)[9].releasing_ids == (1,)
+    assert factories.by_session(found)[11].wait.releasing_ids == (2,)
 
 
 def test_further_victims_join_where_that_stops_fewer():
