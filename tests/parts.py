@@ -29,13 +29,13 @@ PARTS = (
     Part(
         "core",
         ("architecture", "scheduler/core", "scheduler/protocol", "history", "simulation", "bench"),
-        120,
+        240,
     ),
     Part("mutation", ("mutation",), 45, processes=0),
     Part("processes", ("scheduler/agent", "conformance", "xceweb/stack", "bin"), 210),
-    Part("database", ("scheduler",), 390),
+    Part("database", ("scheduler",), 480),
     Part("web", ("xceweb",), 210),
-    Part("system", ("system",), 240, processes=0),
+    Part("system", ("system",), 300, processes=0),
     Part("browser", ("browser",), 540, processes=0, needs_browser=True),
 )
 
