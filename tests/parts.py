@@ -29,14 +29,14 @@ PARTS = (
     Part(
         "core",
         ("architecture", "scheduler/core", "scheduler/protocol", "history", "simulation", "bench"),
-        240,
+        180,
     ),
-    Part("mutation", ("mutation",), 45, processes=0),
-    Part("processes", ("scheduler/agent", "conformance", "xceweb/stack", "bin"), 210),
-    Part("database", ("scheduler",), 480),
-    Part("web", ("xceweb",), 210),
-    Part("system", ("system",), 300, processes=0),
-    Part("browser", ("browser",), 540, processes=0, needs_browser=True),
+    Part("mutation", ("mutation",), 30, processes=0),
+    Part("processes", ("scheduler/agent", "conformance", "xceweb/stack", "bin"), 170),
+    Part("database", ("scheduler",), 460),
+    Part("web", ("xceweb",), 190),
+    Part("system", ("system",), 240, processes=0),
+    Part("browser", ("browser",), 530, processes=0, needs_browser=True),
 )
 
 
