@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 
 from scheduler import models
-from scheduler.core import entities
+from scheduler.core import decisions, entities
 from scheduler.core.preemption import handover
 from scheduler.selectors import next_holders
 from scheduler.services import work as unit
@@ -35,7 +35,8 @@ def pass_on(work: unit.Work, victim: models.Victim, *, but: models.Reservation |
     if not by_holder:
         return False
     view = next_holders.around(victim.session, [kept.session for kept in by_holder.values()])
-    found = handover.next_holder(view, victim.session_id, set(by_holder))
+    action = decisions.Action(victim.action)
+    found = handover.next_holder(view, victim.session_id, set(by_holder), action)
     if found is None:
         return False
     _write(work, victim, by_holder[found.session_id], found)
@@ -70,5 +71,9 @@ def has_ground(victim: models.Victim) -> bool:
         dataclasses.replace(one, **{field: value}) if one.id == holder.pk else one for one in view.sessions
     )
     return handover.has_ground(
-        dataclasses.replace(view, sessions=sessions), victim.session_id, holder.pk, axis
+        dataclasses.replace(view, sessions=sessions),
+        victim.session_id,
+        holder.pk,
+        axis=axis,
+        action=decisions.Action(victim.action),
     )

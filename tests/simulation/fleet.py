@@ -203,20 +203,21 @@ class Fleet(abc.ABC):
         job = self.jobs[victim]
         told = self.told[job.decision or 0]
         heirs = {kept.holder: kept for kept in self.kept.values() if victim in kept.waits_for}
-        found = handover.next_holder(self.view(), victim, heirs) if heirs else None
+        action = told.orders[victim].action
+        found = handover.next_holder(self.view(), victim, heirs, action) if heirs else None
         if found is None:
             return False
-        self._is_legal(victim, found)
+        self._is_legal(victim, found, action)
         told.heirs[victim] = heirs[found.session_id].decision
         self.passed_on[told.id] = told
         self.edges = [edge for edge in self.edges if edge[1:] != (victim, told.id)]
         self.edges.append((found.session_id, victim, told.id))
         return True
 
-    def _is_legal(self, victim: int, found: handover.NextHolder) -> None:
+    def _is_legal(self, victim: int, found: handover.NextHolder, action: decisions.Action) -> None:
         """Ask the invariants, which know nothing of hand-overs, whether the heir might have stopped the victim."""
-        as_it_ran = handover.as_it_ran(self.jobs[victim].session)
-        why = invariants.why_illegal(self.view(), self.jobs[found.session_id].session, as_it_ran, found.axis)
+        before = handover.as_before(self.jobs[victim].session, action)
+        why = invariants.why_illegal(self.view(), self.jobs[found.session_id].session, before, found.axis)
         if why:
             raise jobs.Fault(f"session {found.session_id} goes on with the stop of session {victim}: {why}")
 

@@ -7,7 +7,7 @@ Source: DESIGN 5.3, 7.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -26,7 +26,14 @@ class Known:
     single: Array  #: (nodes,) the same by single amounts alone
 
 
-def select(table: tables.Table, problem: policy.Problem, weight: Array, line: Array) -> policy.Answer | None:
+def select(
+    table: tables.Table,
+    problem: policy.Problem,
+    weight: Array,
+    line: Array,
+    *,
+    known: Sequence[hunts.Best] = (),
+) -> policy.Answer | None:
     """
     Return the fewest victims, then the least weight, then the best start times, then the node first in line.
 
@@ -37,6 +44,7 @@ def select(table: tables.Table, problem: policy.Problem, weight: Array, line: Ar
         problem: its order and its steps.
         weight: of each candidate of the table.
         line: for each node what equal nodes are compared by, less = better; no two alike.
+        known: sets of the table that were found before.
     """
     hunt = a_hunt(table, problem, (weight, line), minimal_set.Budget(problem.steps))
     is_best = True
@@ -44,6 +52,7 @@ def select(table: tables.Table, problem: policy.Problem, weight: Array, line: Ar
         hunt.run()
     except minimal_set.BudgetSpent:
         is_best = False
+        _try(hunt, known)
         _try_simple_rules(hunt)
     return answer(hunt, Known(table.sizes, hunt.low, hunt.single), is_best=is_best)
 
@@ -68,16 +77,18 @@ def answer(hunt: hunts.Hunt, known: Known, *, is_best: bool) -> policy.Answer | 
     return policy.Answer(node_id, tuple(i for _, i in ids), is_best, hunt.budget.used, proof)
 
 
+def _try(hunt: hunts.Hunt, sets: Iterable[hunts.Best]) -> None:
+    """Take the best of some sets where it is better than what was found."""
+    for found in sets:
+        if hunt.best is None or hunt.key_of(found) < hunt.key_of(hunt.best):
+            hunt.best = found
+
+
 def _try_simple_rules(hunt: hunts.Hunt) -> None:
     """Take the best of the simple rules' answers where it is better than what was found."""
-    best = None if hunt.best is None else hunt.key_of(hunt.best)
     for place in np.flatnonzero(hunt.low <= hunt.table.mosts).tolist():
-        if best is not None and hunt.low[place] > best[0]:
-            continue
-        for found in _by_rules(hunt, place):
-            key = hunt.key_of(found)
-            if best is None or key < best:
-                hunt.best, best = found, key
+        if hunt.best is None or hunt.low[place] <= len(hunt.best.rows):
+            _try(hunt, _by_rules(hunt, place))
 
 
 def _by_rules(hunt: hunts.Hunt, place: int) -> Iterator[hunts.Best]:

@@ -17,9 +17,10 @@ from scheduler.core.preemption import eligibility
 _VERDICT = decisions.Verdict
 _STATE = states.SessionState
 #: What is true of every session that is being stopped, and says nothing of who may go on with it.
-_ASIDE = frozenset({_VERDICT.IN_ANOTHER_DECISION, _VERDICT.NOT_RUNNING, _VERDICT.LIMIT})
+_ASIDE = frozenset({_VERDICT.IN_ANOTHER_DECISION, _VERDICT.LIMIT})
 #: What was true when the stop was ordered, and cannot make it groundless afterwards.
 _SETTLED = _ASIDE | {
+    _VERDICT.NOT_RUNNING,
     _VERDICT.MIN_RUNTIME,
     _VERDICT.PREEMPTED_TOO_OFTEN,
     _VERDICT.STOP_FAILED,
@@ -37,7 +38,9 @@ class NextHolder:
     own_value: int  #: the victim's
 
 
-def next_holder(view: snapshot.Snapshot, victim_id: int, holder_ids: Collection[int]) -> NextHolder | None:
+def next_holder(
+    view: snapshot.Snapshot, victim_id: int, holder_ids: Collection[int], action: decisions.Action
+) -> NextHolder | None:
     """
     Return who goes on with the stop of a victim.
 
@@ -45,6 +48,7 @@ def next_holder(view: snapshot.Snapshot, victim_id: int, holder_ids: Collection[
         view: the group, or as much of it as the policy, the queues, these sessions and the edges between them.
         victim_id: a session that is being stopped; one that is stuck is nobody's.
         holder_ids: waiting sessions whose reservations count on what it frees.
+        action: how the victim is being stopped.
     """
     if view.policy.state is not entities.PreemptionState.ON:
         return None
@@ -52,7 +56,7 @@ def next_holder(view: snapshot.Snapshot, victim_id: int, holder_ids: Collection[
     stopped = ctx.session_by_id[victim_id]
     if not release.is_releasing(stopped, ctx.now):
         return None
-    victim = as_it_ran(stopped)
+    victim = as_before(stopped, action)
     for holder in ordering.waiting(view):
         if holder.id not in holder_ids or holder.is_private or holder.is_system:
             continue
@@ -63,20 +67,25 @@ def next_holder(view: snapshot.Snapshot, victim_id: int, holder_ids: Collection[
     return None
 
 
-def as_it_ran(victim: entities.Session) -> entities.Session:
-    """Return a session that is being stopped as it was before."""
-    state = _STATE.RUNNING if victim.state is _STATE.PREEMPTED else victim.state
+def as_before(victim: entities.Session, action: decisions.Action) -> entities.Session:
+    """Return a session that is being stopped as it was when its stop was ordered: running, or suspended already."""
+    state = victim.state
+    if state is _STATE.PREEMPTED:
+        was_suspended = action is decisions.Action.REQUEUE_SUSPENDED
+        state = _STATE.SUSPENDED if was_suspended else _STATE.RUNNING
     return dataclasses.replace(victim, state=state, in_decision=False, stop_mode=None, stop_deadline=None)
 
 
 def is_legal(
     ctx: context.Context, holder: entities.Session, victim: entities.Session, axis: entities.Axis
 ) -> bool:
-    """Say whether one session could order the stop of another, which is as ``as_it_ran`` returns it."""
+    """Say whether one session could order the stop of another, which is as ``as_before`` returns it."""
     return _passes(ctx, holder, victim, axis=axis, aside=_ASIDE)
 
 
-def has_ground(view: snapshot.Snapshot, victim_id: int, holder_id: int, axis: entities.Axis) -> bool:
+def has_ground(
+    view: snapshot.Snapshot, victim_id: int, holder_id: int, *, axis: entities.Axis, action: decisions.Action
+) -> bool:
     """
     Say whether a stop that was ordered is still what the rules allow: switch, axis, queues, priorities, opt-out.
 
@@ -89,7 +98,7 @@ def has_ground(view: snapshot.Snapshot, victim_id: int, holder_id: int, axis: en
     ):
         return False
     ctx = context.Context(view)
-    holder, victim = ctx.session_by_id[holder_id], as_it_ran(ctx.session_by_id[victim_id])
+    holder, victim = ctx.session_by_id[holder_id], as_before(ctx.session_by_id[victim_id], action)
     return _passes(ctx, holder, victim, axis=axis, aside=_SETTLED)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -73,25 +73,27 @@ def select(source: tables.Source, kept: Kept, problem: policy.Problem) -> policy
     asked = nodes[~kept.is_known[nodes]]
     others = nodes[kept.is_known[nodes]].tolist()
     joined = heapq.nsmallest(_FIRST, others, key=kept.bound.__getitem__)
+    hunt = _a_hunt(source, problem, budget, [*asked.tolist(), *joined])
+    tried = [hunt]
     try:
-        hunt = _hunt(source, problem, budget, [*asked.tolist(), *joined])
+        hunt.run()
         before = _before(hunt, kept, set(others).difference(joined))
         if before:
-            hunt = _hunt(source, problem, budget, [*asked.tolist(), *joined, *before])
+            hunt = _a_hunt(source, problem, budget, [*asked.tolist(), *joined, *before])
+            tried.append(hunt)
+            hunt.run()
     except minimal_set.BudgetSpent:
-        return _among_all(source, problem, budget.used)
+        return _among_all(source, problem, tried)
     kept.learn(hunt)
     known = fewest.Known(source.sizes[nodes], kept.low[nodes], kept.single[nodes])
     return fewest.answer(hunt, known, is_best=True)
 
 
-def _hunt(
+def _a_hunt(
     source: tables.Source, problem: policy.Problem, budget: minimal_set.Budget, places: list[int]
 ) -> hunts.Hunt:
     table = source.part(np.array(places, dtype=np.int64))
-    hunt = fewest.a_hunt(table, problem, (table.columns.value, table.heads.line), budget)
-    hunt.run()
-    return hunt
+    return fewest.a_hunt(table, problem, (table.columns.value, table.heads.line), budget)
 
 
 def _before(hunt: hunts.Hunt, kept: Kept, places: Iterable[int]) -> list[int]:
@@ -102,8 +104,19 @@ def _before(hunt: hunts.Hunt, kept: Kept, places: Iterable[int]) -> list[int]:
     return [place for place in places if kept.bound[place] < key]
 
 
-def _among_all(source: tables.Source, problem: policy.Problem, used: int) -> policy.Answer | None:
-    """Return what the steps that are left find on all nodes."""
-    table, rest = source.whole(), dataclasses.replace(problem, steps=problem.steps - used)
-    found = fewest.select(table, rest, table.columns.value, table.heads.line)
+def _among_all(
+    source: tables.Source, problem: policy.Problem, tried: Sequence[hunts.Hunt]
+) -> policy.Answer | None:
+    """Return the best of what was found and of what the steps that are left find on all nodes."""
+    table, used = source.whole(), tried[-1].budget.used
+    rest = dataclasses.replace(problem, steps=problem.steps - used)
+    known = [_within(table, hunt, hunt.best) for hunt in tried if hunt.best is not None]
+    found = fewest.select(table, rest, table.columns.value, table.heads.line, known=known)
     return None if found is None else dataclasses.replace(found, steps=found.steps + used)
+
+
+def _within(table: tables.Table, hunt: hunts.Hunt, best: hunts.Best) -> hunts.Best:
+    """Return a set that was found among some of the nodes as one of all."""
+    place = int(np.searchsorted(table.heads.line, hunt.terms.line[best.place]))
+    moved = int(table.first[place]) - int(hunt.table.first[best.place])
+    return dataclasses.replace(best, place=place, rows=best.rows + moved)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler import models
-from scheduler.core import entities, states
+from scheduler.core import decisions, entities, states
 from scheduler.core.preemption import handover
 from scheduler.selectors import next_holders, snapshot
 from scheduler.services import actors, control
@@ -32,8 +32,8 @@ def test_it_holds_the_rules_the_sessions_and_the_edges(make_cluster):
     assert part.edges == (entities.Edge(high.pk, low.pk),)
     urgent = next(one for one in part.queues if one.name == "urgent")
     assert urgent.preemptible_queues == {cluster.queues["background"].pk}
-    found = handover.next_holder(part, low.pk, {other.pk})
-    assert found == handover.next_holder(whole, low.pk, {other.pk})
+    found = handover.next_holder(part, low.pk, {other.pk}, decisions.Action.SUSPEND)
+    assert found == handover.next_holder(whole, low.pk, {other.pk}, decisions.Action.SUSPEND)
     assert found is not None
 
 
