@@ -42,12 +42,13 @@ class Desk:
     def receive(self, text: str) -> None:
         """Take an envelope from the transport; whatever it is, the agent lives on."""
         try:
-            command = signing.open_envelope(text, keys=self._keys, direction="down").body
+            envelope = signing.open_envelope(text, keys=self._keys, direction="down")
         except errors.ProtocolError as fault:
             log.warning("security: an envelope was refused: %s", fault)
             return
+        self._out.heard(envelope.version)
         try:
-            self._take(command)
+            self._take(envelope.body)
         except journal.JournalError as fault:
             log.error("a command was not carried out: %s", fault)
             self._book.drop_unfinished()

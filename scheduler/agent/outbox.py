@@ -1,15 +1,18 @@
 """
-When which report is sent again: at once when new, then with growing pauses until the controller acknowledges
-it.
+When which report is sent again, and in which version of the protocol: at once when new, then with growing pauses
+until the controller acknowledges it.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import logging
 from typing import Protocol
 
 from scheduler.agent import memory, records
-from scheduler.protocol import messages, signing
+from scheduler.protocol import errors, messages, signing
+
+log = logging.getLogger(__name__)
 
 _LONGEST_MS = 60_000
 #: Reports that the next one of their kind makes worthless. A controller that comes back after a long time has
@@ -17,6 +20,8 @@ _LONGEST_MS = 60_000
 #: whose clock is minutes wrong must not fall silent. As long as a command's.
 PASSING_S = 300
 _PASSING = (messages.Heartbeat,)
+#: Always said in the first version, so that a controller of any version knows who lives and what it speaks.
+_GREETINGS = (messages.Hello, messages.Heartbeat)
 
 
 class Send(Protocol):
@@ -41,8 +46,13 @@ class Outbox:
         self._send = send
         self._pause_ms = pause_ms
         self._waits: dict[memory.Number, _Wait] = {}
+        self._version = messages.FIRST
         store.on_report = self._send_durable
         store.on_mention = self.send_once
+
+    def heard(self, version: int) -> None:
+        """Take note of the version in which the controller speaks: it is answered in the same."""
+        self._version = version
 
     def send_once(self, report: messages.Report) -> None:
         """Send a report that the next one of its kind replaces: hello, heartbeat, tail, page."""
@@ -56,14 +66,27 @@ class Outbox:
         for number, report in list(waiting.items()):
             wait = self._waits.setdefault(number, _Wait(now + self._pause_ms, self._pause_ms))
             if everything or wait.due_ms <= now:
+                is_last_resort = wait.pause_ms >= _LONGEST_MS
                 wait.due_ms, wait.pause_ms = now + wait.pause_ms, min(_LONGEST_MS, wait.pause_ms * 2)
-                self._seal(number, report)
+                self._seal(number, report, is_last_resort=is_last_resort)
 
     def _send_durable(self, number: memory.Number, report: messages.Report) -> None:
         self._waits[number] = _Wait(records.monotonic_ms() + self._pause_ms, self._pause_ms * 2)
         self._seal(number, report)
 
-    def _seal(self, number: memory.Number, report: messages.Report) -> None:
+    def _seal(self, number: memory.Number, report: messages.Report, *, is_last_resort: bool = False) -> None:
+        """
+        Sign and send. A report that nobody acknowledges falls back to the first version: the controller may have
+        been replaced by an older one, which knows no other.
+        """
         boot, seq = number
-        text = signing.seal(report, key=self._key, direction="up", boot=boot, seq=seq)
+        is_first = is_last_resort or isinstance(report, _GREETINGS)
+        version = messages.FIRST if is_first else self._version
+        try:
+            text = signing.seal(report, key=self._key, boot=boot, seq=seq, version=version)
+        except errors.ProtocolError as fault:
+            if fault.code != "needs-version":
+                raise
+            log.warning("a report waits for a newer controller: %s", fault)
+            return
         self._send(text, expires_s=PASSING_S if isinstance(report, _PASSING) else None)

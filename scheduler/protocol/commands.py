@@ -24,6 +24,7 @@ class Command:
     """
 
     TYPE: ClassVar[str] = ""
+    SINCE: ClassVar[int] = 1
     command_id: fields.Uuid
     session: fields.Uuid
     epoch: fields.Epoch
@@ -148,4 +149,5 @@ class AckCommand:
     """The controller has applied, or refused for good, these reports: pairs (boot, sequence)."""
 
     TYPE: ClassVar[str] = "ack"
+    SINCE: ClassVar[int] = 1
     reports: Annotated[tuple[tuple[fields.BootId, fields.Natural], ...], fields.Size(2000)]

@@ -38,6 +38,17 @@ class Size:
     most: int
 
 
+@dataclasses.dataclass(frozen=True)
+class Since:
+    """
+    The version of the protocol that brought a field; the versions before neither send nor accept it.
+
+    Such a field has a default, which means what its absence means.
+    """
+
+    version: int
+
+
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _UUID_OR_EMPTY = re.compile(r"([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?")
 _NO_NUL = re.compile(r"[^\0]*")
@@ -151,3 +162,21 @@ class EndCause(enum.StrEnum):
     WALL_TIME = "wall-time"
     #: Found gone: reboot, or a supervisor that died with its job; exit status unknown.
     GONE = "gone"
+
+
+@dataclasses.dataclass(frozen=True)
+class NewerWord:
+    """
+    A word of an enumeration that came later.
+
+    Attributes:
+        since: the version that brought it.
+        before: the word that reports say instead to a controller of an older version.
+    """
+
+    since: int
+    before: enum.Enum
+
+
+#: Words that the first version does not have.
+NEWER_WORDS: dict[enum.Enum, NewerWord] = {}

@@ -2,9 +2,12 @@
 The messages between controller and agents: commands down, reports up; one name space for both.
 
 Every message is a frozen value; its `TYPE` is its name on the wire. Times are milliseconds on the agent's
-own monotonic clock or durations, never instants of a wall clock. A field with a default may be left out by a
-sender of the same version: that is how the protocol grows. Serves rule 9 (commands down, evidence up, both
-idempotent and fenced).
+own monotonic clock or durations, never instants of a wall clock. A field with a default may be left out.
+Serves rule 9 (commands down, evidence up, both idempotent and fenced).
+
+Old and new run side by side (P18), so what was once said is never changed, only added to, under a new
+`VERSION`: a field gets a default and `fields.Since`, a word goes into `fields.NEWER_WORDS`, a message gets
+`SINCE`; hello and heartbeat stay as they are. docs/adr/0009 says why.
 """
 
 from __future__ import annotations
@@ -42,7 +45,9 @@ from scheduler.protocol.reports import (
     WithdrawRefused,
 )
 
-#: The only version spoken.
+#: The version that every peer speaks; what is not yet agreed on is said in it.
+FIRST = 1
+#: The highest version spoken here.
 VERSION = 1
 
 #: Every command.
@@ -80,6 +85,7 @@ Message = Command | AckCommand | Report
 
 __all__ = [
     "COMMANDS",
+    "FIRST",
     "REPORTS",
     "VERSION",
     "AckCommand",

@@ -43,6 +43,7 @@ class Report:
     """
 
     TYPE: ClassVar[str] = ""
+    SINCE: ClassVar[int] = 1
     session: fields.OptionalUuid = ""
     epoch: fields.Epoch = 0
     command_id: fields.OptionalUuid = ""

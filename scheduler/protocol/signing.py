@@ -55,6 +55,7 @@ class Envelope:
         boot: the sender's boot id.
         seq: the sender's sequence within that boot.
         body: the message.
+        version: of the protocol, in which it was said.
     """
 
     key_id: str
@@ -62,29 +63,29 @@ class Envelope:
     boot: str
     seq: int
     body: messages.Message
+    version: int = messages.FIRST
 
 
-def seal(body: messages.Message, *, key: NodeKey, direction: Direction, boot: str, seq: int) -> str:
+def seal(body: messages.Message, *, key: NodeKey, boot: str, seq: int, version: int = messages.FIRST) -> str:
     """
-    Sign a message.
+    Sign a message. A command goes down from controller to agent, a report the other way.
 
     Args:
-        body: a command for `down`, a report for `up`.
+        body: the message.
         key: the node's key.
-        direction: `down` from controller to agent, `up` the other way.
         boot: the sender's boot id, 1 to 64 letters, digits, dots, dashes.
         seq: the sender's sequence, 0 to 2**63 - 1.
+        version: of the protocol that the receiver speaks; the first is spoken by all.
 
     Returns:
         The canonical JSON text.
 
     Raises:
-        ProtocolError: the body breaks its bounds or travels the other way, or the envelope is too large.
+        ProtocolError: the body breaks its bounds, `needs-version`, or the envelope is too large.
     """
-    content: dict[str, Any] = {"v": messages.VERSION, "key": key.key_id, "dir": direction, "boot": boot}
-    content |= {"seq": seq, "body": codec.encode(body)}
+    content: dict[str, Any] = {"v": version, "key": key.key_id, "dir": _direction_of(body), "boot": boot}
+    content |= {"seq": seq, "body": codec.encode(body, version=version)}
     _check_header(content | {"sig": ""})
-    _check_direction(body, direction)
     text = _canonical(content | {"sig": _signature(content, key)})
     _check_size(text)
     return text
@@ -116,9 +117,14 @@ def open_envelope(text: str, *, keys: Mapping[str, NodeKey], direction: Directio
         raise errors.ProtocolError("bad-signature", "the signature does not fit the content")
     if content["dir"] != direction:
         raise errors.ProtocolError("wrong-direction", "the message was made for the other side")
-    body = codec.decode(content["body"])
-    _check_direction(body, direction)
-    return Envelope(key.key_id, key.node, content["boot"], content["seq"], body)
+    body = codec.decode(content["body"], version=content["v"])
+    if _direction_of(body) != direction:
+        raise errors.ProtocolError("wrong-direction", "the message does not travel this way")
+    return Envelope(key.key_id, key.node, content["boot"], content["seq"], body, content["v"])
+
+
+def _direction_of(body: messages.Message) -> Direction:
+    return "up" if isinstance(body, messages.Report) else "down"
 
 
 def _canonical(content: Mapping[str, Any]) -> str:
@@ -169,15 +175,9 @@ def _check_header(content: Mapping[str, Any]) -> None:
         raise errors.ProtocolError("malformed", "the envelope lacks a field or has one too many")
     if any(type(value) is not _FIELDS[name] for name, value in content.items()):
         raise errors.ProtocolError("malformed", "a field of the envelope has a wrong type")
-    if content["v"] != messages.VERSION:
-        raise errors.ProtocolError("unknown-version", f"only version {messages.VERSION} is spoken here")
+    if not messages.FIRST <= content["v"] <= messages.VERSION:
+        raise errors.ProtocolError("unknown-version", f"versions to {messages.VERSION} are spoken here")
     if not 0 <= content["seq"] <= fields.INT64_MAX:
         raise errors.ProtocolError("out-of-range", "the sequence is no 63-bit number")
     if not _BOOT.fullmatch(content["boot"]):
         raise errors.ProtocolError("invalid-value", "the boot id has another form")
-
-
-def _check_direction(body: messages.Message, direction: str) -> None:
-    is_report = isinstance(body, messages.Report)
-    if direction not in ("down", "up") or is_report != (direction == "up"):
-        raise errors.ProtocolError("wrong-direction", "the message does not travel this way")

@@ -7,7 +7,9 @@ known from sending; only a report settles it (P02, P03).
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
+import logging
 import uuid
 
 from celery import current_app
@@ -16,8 +18,10 @@ from django.db import transaction
 from django.db.models import F
 
 from scheduler import clock, ids, models
-from scheduler.protocol import codec, fields, messages, signing
+from scheduler.protocol import codec, errors, fields, messages, signing
 from scheduler.services import work as unit
+
+log = logging.getLogger(__name__)
 
 #: The controller's half of the order of commands; the sequence is the outbox row's number.
 BOOT = "controller"
@@ -25,6 +29,16 @@ FIRST_RETRY_S = 2
 LAST_RETRY_S = 30
 #: How a command is settled that a newer one replaced: its answer, should it come, is still evidence.
 SUPERSEDED = "superseded"
+#: What is kept in the facts of an agent: the key that it last signed with, and the version that it speaks.
+KEY_FACT, PROTOCOL_FACT = "key", "protocol"
+
+
+@dataclasses.dataclass(frozen=True)
+class Peer:
+    """How to speak to the agent of a node: the key that it knows, in the version that both speak."""
+
+    key: signing.NodeKey
+    version: int
 
 
 def order(
@@ -81,10 +95,19 @@ def send(command_ids: list[int]) -> None:
     """Send open commands to their nodes. Raises what the broker's client raises; the reconciler tries again."""
     rows = models.AgentCommand.objects.filter(pk__in=command_ids, settled_at=None).select_related("node")
     for row in rows.order_by("pk"):
-        key = current_key(row.node_id)
-        if key is not None:
-            _publish(row.node.name, codec.decode(row.body), key=key, seq=row.pk)
+        peer = find_peer(row.node_id)
+        if peer is not None:
+            _send_one(row, peer)
         _mark_sent(row)
+
+
+def _send_one(row: models.AgentCommand, peer: Peer) -> None:
+    try:
+        _publish(codec.decode(row.body), peer, seq=row.pk)
+    except errors.ProtocolError as error:
+        if error.code != "needs-version":
+            raise
+        log.warning("command %s waits for a newer agent on node %s: %s", row.pk, row.node.name, error)
 
 
 def _mark_sent(row: models.AgentCommand) -> None:
@@ -97,24 +120,35 @@ def _mark_sent(row: models.AgentCommand) -> None:
     )
 
 
-def current_key(node_id: int) -> signing.NodeKey | None:
-    """Return the node's newest key that is not revoked, None when it has none."""
-    row = models.AgentKey.objects.filter(node_id=node_id, revoked_at=None).select_related("node").last()
-    return signing.NodeKey(row.key_id, row.node.name, bytes(row.secret)) if row else None
+def find_peer(node_id: int) -> Peer | None:
+    """
+    Return how to speak to a node's agent; None when the node has no key that is not revoked.
+
+    The key is the one that the agent last spoke with, so that a new key may be made before the agent has it; without
+    such, the newest.
+    """
+    rows = models.AgentKey.objects.filter(node_id=node_id, revoked_at=None).select_related("node")
+    keys = {row.key_id: row for row in rows.order_by("pk")}
+    if not keys:
+        return None
+    facts = models.AgentStatus.objects.filter(node_id=node_id).values_list("facts", flat=True).first() or {}
+    row = keys.get(facts.get(KEY_FACT, "")) or list(keys.values())[-1]
+    key = signing.NodeKey(row.key_id, row.node.name, bytes(row.secret))
+    return Peer(key, min(messages.VERSION, facts.get(PROTOCOL_FACT, messages.FIRST)))
 
 
-def _publish(node_name: str, message: messages.Message, *, key: signing.NodeKey, seq: int) -> None:
+def _publish(message: messages.Message, peer: Peer, *, seq: int) -> None:
     if clock.is_virtual():
         return  # agents of a simulation read the outbox
-    text = signing.seal(message, key=key, direction="down", boot=BOOT, seq=seq)
-    current_app.send_task("xce.command", args=[text], queue=f"node.{node_name}", expires=300)
+    text = signing.seal(message, key=peer.key, boot=BOOT, seq=seq, version=peer.version)
+    current_app.send_task("xce.command", args=[text], queue=f"node.{peer.key.node}", expires=300)
 
 
 def acknowledge(node: models.Node, *, boot: str, seq: int) -> None:
     """Tell an agent that one report is applied, or refused for good. Sent directly: a lost one is asked for again."""
-    key = current_key(node.pk)
-    if key is not None:
-        _publish(node.name, messages.AckCommand(reports=((boot, seq),)), key=key, seq=0)
+    peer = find_peer(node.pk)
+    if peer is not None:
+        _publish(messages.AckCommand(reports=((boot, seq),)), peer, seq=0)
 
 
 def send_due(now: datetime.datetime, *, limit: int = 500) -> int:
@@ -132,10 +166,10 @@ def send_due(now: datetime.datetime, *, limit: int = 500) -> int:
 
 def send_stale_kill(node: models.Node, *, session: str, epoch: int) -> None:
     """Order the end of a run that the controller no longer holds there. Sent directly, not kept: it is seen again."""
-    key = current_key(node.pk)
-    if key is None:
+    peer = find_peer(node.pk)
+    if peer is None:
         return
     message = messages.KillCommand(
         command_id=new_command_id(), session=session, epoch=epoch, cause=fields.KillCause.STALE, grace_ms=0
     )
-    _publish(node.name, message, key=key, seq=0)
+    _publish(message, peer, seq=0)

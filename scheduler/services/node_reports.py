@@ -45,7 +45,7 @@ def _note(node: models.Node, report: messages.Hello) -> bool:
         is_first = status.hello_at is None
         status.version = report.agent_version[:VERSION_LENGTH]
         facts = {"host": dict(report.host_facts), "enforce": dict(report.enforce)}
-        status.facts = {**status.facts, **facts}
+        status.facts = {**status.facts, **facts, commands.PROTOCOL_FACT: report.protocol}
         status.hello_at = clock.now()
         status.save(update_fields=["version", "facts", "hello_at"])
     return is_first

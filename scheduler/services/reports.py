@@ -60,6 +60,8 @@ def apply(node: models.Node, envelope: signing.Envelope) -> bool:
     """
     status, _ = models.AgentStatus.objects.get_or_create(node=node)
     is_news = _is_news(status, envelope)
+    if is_news and status.facts.get(commands.KEY_FACT) != envelope.key_id:
+        _note_key(node, envelope.key_id)
     is_done = _apply(node, envelope.body, is_news=is_news)
     if is_news:
         _note_heard(node, envelope)
@@ -94,6 +96,14 @@ def _is_news(status: models.AgentStatus, envelope: signing.Envelope) -> bool:
     if envelope.boot == status.boot:
         return envelope.seq > status.sequence
     return envelope.boot not in status.facts.get(EARLIER_BOOTS, [])
+
+
+def _note_key(node: models.Node, key_id: str) -> None:
+    """Answer an agent with the key that it signs with, from this report on."""
+    with transaction.atomic():
+        status = models.AgentStatus.objects.select_for_update(no_key=True).get(node=node)
+        status.facts = {**status.facts, commands.KEY_FACT: key_id}
+        status.save(update_fields=["facts"])
 
 
 def _note_heard(node: models.Node, envelope: signing.Envelope) -> None:

@@ -76,7 +76,7 @@ class Agent:
         if self.is_silent:
             return
         self._seq += 1
-        sealed = signing.seal(report, key=self._key, direction="up", boot=BOOT, seq=self._seq)
+        sealed = signing.seal(report, key=self._key, boot=BOOT, seq=self._seq)
         self._sent[getattr(report, "session", "")] = sealed
         reports.receive(sealed)
 

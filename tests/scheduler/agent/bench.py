@@ -30,6 +30,7 @@ class Wire:
 
     def __init__(self) -> None:
         self.envelopes: list[signing.Envelope] = []
+        self.texts: list[str] = []
         self.is_up = False
 
     def start(self) -> None:
@@ -38,6 +39,7 @@ class Wire:
 
     def send(self, text: str, *, expires_s: int | None = None) -> None:
         """Take one text up."""
+        self.texts.append(text)
         self.envelopes.append(signing.open_envelope(text, keys=KEYS, direction="up"))
 
     def stop(self) -> None:
@@ -85,7 +87,7 @@ class Bench:
 
     def tell(self, command: messages.Message, *, key: signing.NodeKey = KEY) -> None:
         """Send a command."""
-        self.agent.on_command(signing.seal(command, key=key, direction="down", boot="c", seq=next(self._seq)))
+        self.agent.on_command(signing.seal(command, key=key, boot="c", seq=next(self._seq)))
 
     def reports(self, kind: type[R]) -> list[R]:
         """Return what was sent of one kind so far."""

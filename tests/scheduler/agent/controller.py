@@ -63,7 +63,7 @@ class Controller:
 
     def tell(self, command: messages.Message) -> None:
         """Send a command to the node's queue."""
-        text = signing.seal(command, key=bench.KEY, direction="down", boot="c", seq=next(self._seq))
+        text = signing.seal(command, key=bench.KEY, boot="c", seq=next(self._seq))
         self._app.send_task("xce.command", args=[text], queue=f"node.{self.node}", retry=False)
 
     def reports(self, kind: type[Any]) -> list[Any]:

@@ -6,6 +6,7 @@ import pytest
 
 from scheduler.protocol import fields, messages, signing
 from tests.scheduler.agent import bench as benches
+from tests.scheduler.protocol import later_version
 
 GRACEFUL = """
 signal.signal(signal.SIGTERM, signal.SIG_IGN); ready()
@@ -258,3 +259,14 @@ async def test_a_command_waits_for_its_repetition_when_the_journal_cannot_take_i
 
     assert state == "running"
     assert [m.pid for m in stopped.members] == [run.pid]
+
+
+async def test_p18_an_agent_answers_in_the_version_in_which_it_is_spoken_to(bench, monkeypatch):
+    later_version.speak(monkeypatch)
+    run = await bench.started()
+    later = benches.signing.seal(run.suspend(), key=benches.KEY, boot="c", seq=99, version=2)
+    bench.agent.on_command(later)
+    await bench.report(messages.Stopped, session=run.session)
+    spoken = {e.body.TYPE: e.version for e in bench.wire.envelopes}
+
+    assert (spoken["started"], spoken["stopped"], spoken["heartbeat"]) == (1, 2, 1)

@@ -3,8 +3,9 @@
 import pytest
 
 from scheduler.agent import journal, memory, outbox, records
-from scheduler.protocol import messages, signing
+from scheduler.protocol import errors, messages, signing
 from tests.scheduler.agent import bench as benches
+from tests.scheduler.protocol import later_version
 
 
 class Clock:
@@ -113,3 +114,51 @@ def test_a_heartbeat_expires_and_nothing_else_does(store, clock):
     store.report(a_report())
 
     assert ends == [outbox.PASSING_S, None, None]
+
+
+@pytest.fixture
+def later(monkeypatch):
+    later_version.speak(monkeypatch)
+
+
+def versions(sent):
+    return [opened(text).version for text in sent]
+
+
+def test_p18_the_controller_is_answered_in_its_own_version_and_greeted_in_the_first(store, sent, out, later):
+    store.report(a_report())
+    out.heard(2)
+    store.report(a_report())
+    out.send_once(messages.Heartbeat())
+    out.heard(1)
+    store.report(a_report())
+
+    assert versions(sent) == [1, 2, 1, 1]
+
+
+def test_p18_a_report_that_nobody_acknowledges_falls_back_to_the_first_version(
+    store, sent, out, later, clock
+):
+    out.heard(2)
+    store.report(later_version.Gone(why="left"))
+    for _ in range(8):
+        clock.now += 60_000
+        out.resend()
+
+    assert versions(sent) == [2] * 6 + [1] * 3
+    assert [opened(text).body.why for text in sent[5:7]] == ["left", None]
+
+
+def test_p18_a_report_that_an_old_controller_does_not_know_waits_for_a_new_one(store, sent, out, later):
+    store.report(later_version.Paused())
+    before = list(sent)
+    out.heard(2)
+    out.resend(everything=True)
+
+    assert before == []
+    assert opened(sent[0]).body.TYPE == "paused"
+
+
+def test_a_report_that_breaks_its_bounds_is_not_taken_for_one_that_waits(out):
+    with pytest.raises(errors.ProtocolError, match="out-of-range"):
+        out.send_once(messages.Heartbeat(at_mono_ms=-1))
