@@ -89,8 +89,11 @@ class Verdict(enum.StrEnum):
     RANKED_HIGHER_BY_OWNER = "ranked-higher-by-owner"
     FREES_NOTHING_SHORT = "frees-nothing-short"
     STOP_FAILED = "stop-failed"
-    LIMIT = "limit"  #: legal, but a limit of owner or queue would still be used up
-    INSUFFICIENT = "insufficient"  #: legal, but all that are legal together do not free enough on one node
+    #: legal or not, a limit stands in the way: of owner or queue, or of the suspended sessions of a node
+    LIMIT = "limit"
+    INSUFFICIENT = "insufficient"  #: legal, but all that are legal do not free enough together on its node
+    POLICY_CHOSE_NOBODY = "policy-chose-nobody"  #: legal, and nothing else is known to stand in the way
+    POLICY_GAVE_NO_ANSWER = "policy-gave-no-answer"  #: the same, and the policy failed or is missing
 
 
 class Action(enum.StrEnum):

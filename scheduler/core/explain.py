@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from scheduler.core import amounts, decisions, entities, moments, units, wording
+from scheduler.core import amounts, decisions, entities, moments, rooms, units, wording
 
 Plain = Mapping[str, Any]
 Clock = Callable[[int], str]
@@ -138,6 +138,7 @@ def _used_up(whose: str) -> Callable[[Plain, Kinds], str]:
 
 def _no_resources(facts: Plain, kinds: Kinds) -> str:
     asked, short = _under(facts, "asked"), _under(facts, "short")
+    short = {rooms.PLACES if kind == "sessions" else kind: amount for kind, amount in short.items()}
     needs, nodes = amounts.listed(asked, kinds=kinds), facts.get("nodes", 1)
     if "resume" in facts:
         missing = amounts.listed(short, kinds=kinds)
@@ -173,7 +174,7 @@ def _fragmented(facts: Plain, short: Mapping[str, int], kinds: Kinds) -> str:
         if kind in asked and most[kind] < asked[kind] <= free[kind]:
             total = amounts.one(kind, free[kind], kinds=kinds)
             best = amounts.bare(kind, most[kind], kinds=kinds)
-            return f"{total} are free in this group, but never more than {best} together; "
+            return f"This group has {total} free, but never more than {best} together; "
     if all(free[kind] >= asked[kind] for kind in asked):
         return "All of it is free in this group, but not together on one node; "
     return ""
@@ -191,6 +192,8 @@ _WITH_AMOUNTS: Mapping[decisions.PendReason, Callable[[Plain, Kinds], str]] = {
 
 
 # Why preempted
+
+_TAKEN = "room there from a session behind it"
 
 
 def why_preempted(
@@ -222,18 +225,24 @@ def why_preempted(
 
 def _what_was_short(preempt: Plain, victim: Plain, kinds: Kinds) -> str:
     short = short_before(preempt)
-    helps = {kind: number for kind, number in victim["frees"].items() if kind in short}
+    frees = dict(victim["frees"])
+    if victim["action"] != decisions.Action.REQUEUE_SUSPENDED:  # a suspended session holds no place
+        frees[rooms.PLACES] = 1
+    helps = {kind: number for kind, number in frees.items() if kind in short}
     if not helps:
         return ""
     missing, held = amounts.listed(short, kinds=kinds), amounts.listed(helps, kinds=kinds)
-    return f" It was {missing} short there, and yours frees {held}."
+    if preempt.get("takes_over") is None:
+        return f" It was {missing} short there, and yours frees {held}."
+    return f" It takes over {_TAKEN}; beside that it was {missing} short, and yours frees {held}."
 
 
 def short_before(preempt: Plain) -> dict[str, int]:
-    """Return what was short on the chosen node before anybody was stopped, by kind."""
+    """Return what was short on the chosen node before anybody was stopped, beside what is taken over; by kind."""
     for view in preempt["nodes"]:
         if view["node_id"] == preempt["node_id"]:
-            return dict(view["short"])
+            places = view.get("sessions_short", 0)
+            return dict(view["short"]) | ({rooms.PLACES: places} if places else {})
     return {}
 
 
@@ -257,7 +266,8 @@ def why_preempting(preempt: Plain, *, node: str, kinds: Kinds = units.BUILT_IN) 
         return f"It takes over the room on {node} that is being made for a session behind it."
     who = "1 lower session is" if count == 1 else f"{count} lower sessions are"
     missing = f", to make up for {amounts.listed(short, kinds=kinds)}" if short else ""
-    return f"{who} being stopped on {node}{missing}."
+    taken = f", beside what it takes over: {_TAKEN}" if preempt.get("takes_over") is not None else ""
+    return f"{who} being stopped on {node}{missing}{taken}."
 
 
 def verdict_text(verdict: str, facts: Plain, *, axis: str = "owner", clock: Clock = moments.utc) -> str:

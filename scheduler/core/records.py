@@ -7,13 +7,21 @@ Source: DESIGN 7.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 
-from scheduler.core import context, decisions, entities, lazies, ledger, shortages, views
-from scheduler.core.preemption import eligibility, planning, problems, rosters
+from scheduler.core import context, decisions, entities, lazies, ledger, views
+from scheduler.core.preemption import eligibility, outlooks, planning, problems, rosters, takeover
 
 _VERDICT = decisions.Verdict
-_LEGAL = frozenset({_VERDICT.LIMIT, _VERDICT.INSUFFICIENT, _VERDICT.FREES_NOTHING_SHORT})
+#: Verdicts of legal ones that were not chosen; of two axes the later one in this order is said.
+_LEGAL = (
+    _VERDICT.FREES_NOTHING_SHORT,
+    _VERDICT.INSUFFICIENT,
+    _VERDICT.LIMIT,
+    _VERDICT.POLICY_CHOSE_NOBODY,
+    _VERDICT.POLICY_GAVE_NO_ANSWER,
+)
 NO_FACTS = eligibility.NO_FACTS
 
 #: Verdicts that the pends of one round may carry; beyond it a page asks for one session by running the round
@@ -24,7 +32,7 @@ MOST_RECORDED = 50_000
 def preempt(
     ctx: context.Context, session: entities.Session, plan: planning.Plan, *, is_shadow: bool
 ) -> decisions.Preempt:
-    """Return the record of a stop, as the ledger stood before it."""
+    """Return the record of a stop, as the ledger stood before it; what is taken over counts as given up already."""
     reserve = plan.reserve
     assert reserve is not None
     stopped = {victim.id for victim in plan.victims}
@@ -39,7 +47,7 @@ def preempt(
         draw_indices=reserve.draw_indices,
         releasing_ids=tuple(s.id for s in reserve.leaving if s.id not in stopped),
         preemptor_value=eligibility.value(plan.axis, session),
-        nodes=views.of_nodes(ctx, session),
+        nodes=_nodes(ctx, session, plan),
         candidates=_candidates_with_set(ctx, plan, stopped),
         is_shadow=is_shadow,
         is_fewest_proved=plan.is_fewest,
@@ -47,6 +55,16 @@ def preempt(
         proof=plan.proof,
         takes_over=plan.takes_over.reservation.id if plan.takes_over else None,
     )
+
+
+def _nodes(
+    ctx: context.Context, session: entities.Session, plan: planning.Plan
+) -> Sequence[decisions.NodeView]:
+    """Return the nodes as the victims were chosen on them, so that these free what is short."""
+    if plan.takes_over is None:
+        return views.of_nodes(ctx, session)
+    with takeover.released(ctx, plan.takes_over):
+        return views.of_nodes(ctx, session)
 
 
 def wait(ctx: context.Context, session: entities.Session, reserve: ledger.Reserve) -> decisions.Pend:
@@ -96,19 +114,43 @@ def candidates_without_set(
     """
     if not has_space(ctx):
         return ()
-    verdict = _VERDICT.LIMIT if shortages.of_limits(ctx, session) else _VERDICT.INSUFFICIENT
-    asked = tuple(
-        (eligibility.kind_of(judged.question), judged.legal, judged.helpful) for judged in plan.judged
-    )
-    key = ("without set", asked, verdict, session.owner_id, len(ctx.claimed))
-    return ctx.all_round(key, lambda: _without_set(ctx, session, plan, verdict))
+    said = tuple(_why_not(plan, judged.axis) for judged in plan.judged)
+    asked = tuple((eligibility.kind_of(judged.question), judged.legal) for judged in plan.judged)
+    key = ("without set", asked, said, session.owner_id, len(ctx.claimed))
+    return ctx.all_round(key, lambda: _without_set(ctx, session, plan, said))
+
+
+#: Who has a verdict, the best outlook first; nobody has two.
+Said = tuple[tuple[decisions.Verdict, frozenset[int]], ...]
+
+
+def _why_not(plan: planning.Plan, axis: entities.Axis) -> Said:
+    """Return what kept each legal session from being chosen; of those that are missing, that nothing short is freed."""
+    tried = [judged for judged in (*plan.judged, *plan.over) if judged.axis is axis]
+    unanswered = [judged for judged in tried if judged.is_unanswered]
+    answered = [judged for judged in tried if not judged.is_unanswered]
+    found: list[tuple[decisions.Verdict, frozenset[int]]] = []
+    told: frozenset[int] = frozenset()
+    for verdict, asked, outlook in (
+        (_VERDICT.POLICY_GAVE_NO_ANSWER, unanswered, outlooks.Outlook.ENOUGH),
+        (_VERDICT.POLICY_CHOSE_NOBODY, answered, outlooks.Outlook.ENOUGH),
+        (_VERDICT.LIMIT, tried, outlooks.Outlook.LIMITED),
+        (_VERDICT.INSUFFICIENT, tried, outlooks.Outlook.TOO_LITTLE),
+    ):
+        ids = frozenset().union(*(judged.outlooks[outlook] for judged in asked)) - told
+        found.append((verdict, ids))
+        told |= ids
+    return tuple(found)
 
 
 def _without_set(
-    ctx: context.Context, session: entities.Session, plan: planning.Plan, verdict: decisions.Verdict
+    ctx: context.Context, session: entities.Session, plan: planning.Plan, said: tuple[Said, ...]
 ) -> Sequence[decisions.CandidateView]:
     ctx.recorded += len(ctx.running)
-    by_axis = {judged.axis: _one_axis_without_set(ctx, judged, verdict) for judged in plan.judged}
+    by_axis = {
+        judged.axis: _overlaid(ctx, judged, functools.partial(_verdict_of, own))
+        for judged, own in zip(plan.judged, said, strict=True)
+    }
     if len(by_axis) == 1:
         return next(iter(by_axis.values()))
     own, others = by_axis[entities.Axis.OWNER], by_axis[entities.Axis.QUEUE]
@@ -116,18 +158,21 @@ def _without_set(
 
     def make(place: int) -> decisions.CandidateView:
         is_own = running[place].owner_id == session.owner_id
-        return own[place] if is_own and others[place].verdict not in _LEGAL else others[place]
+        return _of_both(own[place], others[place]) if is_own else others[place]
 
     return lazies.Lazy(len(running), make)
 
 
-def _one_axis_without_set(
-    ctx: context.Context, judged: problems.Judged, verdict: decisions.Verdict
-) -> Sequence[decisions.CandidateView]:
-    def said(session: entities.Session) -> decisions.Verdict:
-        return verdict if session.id in judged.helpful else _VERDICT.FREES_NOTHING_SHORT
+def _of_both(own: decisions.CandidateView, other: decisions.CandidateView) -> decisions.CandidateView:
+    """Return the view of the axis on which an own session is legal: the owner's where it is on none."""
+    if other.verdict not in _LEGAL:
+        return own
+    is_nearer = own.verdict in _LEGAL and _LEGAL.index(own.verdict) > _LEGAL.index(other.verdict)
+    return own if is_nearer else other
 
-    return _overlaid(ctx, judged, said)
+
+def _verdict_of(said: Said, session: entities.Session) -> decisions.Verdict:
+    return next((verdict for verdict, ids in said if session.id in ids), _VERDICT.FREES_NOTHING_SHORT)
 
 
 def _overlaid(

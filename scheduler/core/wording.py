@@ -86,7 +86,9 @@ VERDICT: Mapping[decisions.Verdict, str] = {
     _V.FREES_NOTHING_SHORT: "its stop would free nothing that is short",
     _V.STOP_FAILED: "an earlier attempt to suspend it failed, so it is not tried again",
     _V.LIMIT: "its stop would not help: a limit would stand in the way",
-    _V.INSUFFICIENT: "could be stopped, but all who could do not free enough together on one node",
+    _V.INSUFFICIENT: "could be stopped, but all who could be stopped where it runs do not free enough there",
+    _V.POLICY_CHOSE_NOBODY: "could be stopped, but the preemption policy chose nobody",
+    _V.POLICY_GAVE_NO_ANSWER: "could be stopped, but the preemption policy gave no answer that can be used",
 }
 
 #: What was done to a victim.

@@ -88,8 +88,7 @@ _NOW, _NOT_NOW = "it starts now", "it does not start now"
 def _less(answer: answers.Counterfactual, style: Style) -> tuple[str, str]:
     kind, asked = str(answer.facts["kind"]), _number(answer, "asked")
     if not answer.helps:
-        whole = amounts.one(kind, asked, kinds=style.kinds)
-        return f"With less than {whole} and all else as it is", _NOT_NOW
+        return f"With {amounts.below(kind, asked, kinds=style.kinds)} and all else as it is", _NOT_NOW
     value = amounts.one(kind, _number(answer, "value"), kinds=style.kinds)
     return f"With {value} instead of {amounts.bare(kind, asked, kinds=style.kinds)}", _NOW
 

@@ -276,7 +276,16 @@ def _may_show(asked: _Asked, session_id: int) -> bool:
 
 _V = decisions.Verdict
 #: Verdicts of a candidate that the rules do not protect.
-ELIGIBLE = frozenset({_V.SELECTED, _V.NOT_NEEDED, _V.FREES_NOTHING_SHORT, _V.INSUFFICIENT})
+ELIGIBLE = frozenset(
+    {
+        _V.SELECTED,
+        _V.NOT_NEEDED,
+        _V.FREES_NOTHING_SHORT,
+        _V.INSUFFICIENT,
+        _V.POLICY_CHOSE_NOBODY,
+        _V.POLICY_GAVE_NO_ANSWER,
+    }
+)
 
 Question = Callable[[_Asked], Found]
 _of_size: tuple[Question, ...] = (_less, _scaled, _fewer_nodes)

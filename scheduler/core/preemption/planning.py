@@ -9,7 +9,8 @@ DESIGN 5.1 to 5.3.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 
 from scheduler.core import (
     context,
@@ -45,6 +46,8 @@ class Plan:
     proof: proofs.Proof | None = None
     failure: str = ""  #: why the policy's answer could not be used
     takes_over: takeover.Takeover | None = None  #: the reservation whose holder gives way
+    #: each reservation that might have been taken over with further victims, on its node alone and as if released
+    over: tuple[problems.Judged, ...] = ()
 
     @property
     def axis(self) -> entities.Axis:
@@ -82,19 +85,24 @@ def _plan_stop(
     ctx: context.Context, session: entities.Session, policies: policy.Policies, open_to: OpenTo
 ) -> Plan:
     tried: list[problems.Judged] = []
-    failure = ""
-    for axis in eligibility.SCOPES[ctx.policy.scope]:
-        judged = problems.judge(ctx, session, axis)
-        tried.append(judged)
-        found: Plan | None = None
+    over: list[problems.Judged] = []
+    failures = [""]
+
+    def choose(asked: list[problems.Judged], judged: problems.Judged) -> Plan | None:
+        asked.append(judged)
         try:
-            found = _choose(ctx, session, judged, policies)
-            found = _join(ctx, session, open_to[axis], found, policies) or found
-        except policy.PolicyFailed as error:  # what was found before a takeover was tried still holds
-            failure = str(error)
+            return _choose(ctx, session, judged, policies)
+        except policy.PolicyFailed as error:  # what was found before still holds
+            judged.is_unanswered = True
+            failures.append(str(error))
+            return None
+
+    for axis in eligibility.SCOPES[ctx.policy.scope]:
+        found = choose(tried, problems.judge(ctx, session, axis))
+        found = _join(ctx, session, open_to[axis], found, functools.partial(choose, over)) or found
         if found is not None:
             return dataclasses.replace(found, judged=tuple(tried))
-    return Plan(judged=tuple(tried), failure=failure)
+    return Plan(judged=tuple(tried), over=tuple(over), failure=failures[-1])
 
 
 # Takeover
@@ -116,7 +124,7 @@ def _join(
     session: entities.Session,
     open_to: Sequence[takeover.Takeover],
     found: Plan | None,
-    policies: policy.Policies,
+    choose: Callable[[problems.Judged], Plan | None],
 ) -> Plan | None:
     """Return the takeover that needs the fewest further victims, if they are fewer than those found without."""
     best: Plan | None = None
@@ -126,7 +134,7 @@ def _join(
             break
         with takeover.released(ctx, one):
             judged = problems.judge(ctx, session, one.axis, only=one.reservation.node_id)
-            plan = _choose(ctx, session, judged, policies)
+            plan = choose(judged)
             if plan is not None and (least is None or len(plan.victims) < len(least.victims)):
                 best = _taking(ctx, session, one, plan)
     return best

@@ -9,10 +9,10 @@ limit only, and nothing short on the node, is no candidate there. Source: DESIGN
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from scheduler.core import context, entities
-from scheduler.core.preemption import eligibility, offers, policy, rosters, tables
+from scheduler.core.preemption import eligibility, offers, outlooks, policy, rosters, tables
 
 
 class Judged:
@@ -24,6 +24,7 @@ class Judged:
         self.question, self.offer = question, offer
         self.codes = codes  #: of ``roster.codes``; sessions that this round already stops aside
         self.claimed = frozenset(question.context.claimed)
+        self.is_unanswered = False  #: the policy failed, or its answer could not be used
 
     @property
     def axis(self) -> entities.Axis:
@@ -45,6 +46,13 @@ class Judged:
     def helpful(self) -> frozenset[int]:
         """Return the legal ones that free something short on some node."""
         return frozenset() if self.offer is None else frozenset(self.offer.session_ids())
+
+    @functools.cached_property
+    def outlooks(self) -> Mapping[outlooks.Outlook, frozenset[int]]:
+        """Return the helpful ones by what all of them together would come to on their nodes."""
+        if not self.helpful or self.offer is None:
+            return dict.fromkeys(outlooks.Outlook, frozenset())
+        return outlooks.of_sessions(self.offer.whole(), len(self.offer.columns))
 
     @functools.cached_property
     def scale(self) -> int:

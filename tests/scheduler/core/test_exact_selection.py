@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import os
 
 import pytest
 
 from scheduler.core import decisions, entities, invariants, states
+from scheduler.core.preemption import policy, shipped
 from tests import crowds, factories
 from tests.scheduler.core import brute_force
 
@@ -15,7 +17,17 @@ EXAMPLES = 20_000 if os.environ.get("XCE_NIGHT") else 600
 PARTS = 8
 V, S = decisions.Verdict, states.SessionState
 #: What is said of a session that may be stopped.
-LEGAL = {V.SELECTED, V.NOT_NEEDED, V.FREES_NOTHING_SHORT, V.INSUFFICIENT}
+LEGAL = {V.SELECTED, V.NOT_NEEDED, V.FREES_NOTHING_SHORT, V.INSUFFICIENT, V.POLICY_CHOSE_NOBODY}
+#: What is said only of sessions of which nobody was chosen.
+NOT_CHOSEN = {V.INSUFFICIENT, V.LIMIT, V.POLICY_CHOSE_NOBODY, V.POLICY_GAVE_NO_ANSWER}
+
+
+def _nobody(problem):
+    return None
+
+
+def _fails(problem):
+    raise policy.PolicyFailed("did not answer within 1 s")
 
 
 def _decided(view):
@@ -75,6 +87,63 @@ def _check_what_is_told(seed, view, answer):
         legal = {session.id for session in brute_force.Search(view, crowds.MOVER, axes[0]).legal}
         many, few = _told_legal(answer, {V.LIMIT}), _told_legal(answer)
         assert many == legal or (view.policy.max_suspended_per_node and few <= legal <= many), seed
+    if answer.candidates:
+        _check_why_not(seed, view, answer, V.POLICY_CHOSE_NOBODY)
+
+
+def _check_why_not(seed, view, answer, chosen_by_nobody):
+    """Where nobody was chosen, each legal session is told how far all together would get where it runs."""
+    searches = [brute_force.Search(view, crowds.MOVER, axis) for axis in brute_force.AXES[view.policy.scope]]
+    for one in answer.candidates:
+        found = [_outlook(search, one.session_id) for search in searches]
+        best = max((_ORDER.index(verdict) for verdict in found if verdict), default=None)
+        if best is None:
+            assert one.verdict not in NOT_CHOSEN - {V.LIMIT}, seed
+            continue
+        expected = {chosen_by_nobody} if _ORDER[best] is V.POLICY_CHOSE_NOBODY else {_ORDER[best]}
+        assert one.verdict in (expected | {V.LIMIT} if view.policy.max_suspended_per_node else expected), seed
+
+
+_ORDER = (V.FREES_NOTHING_SHORT, V.INSUFFICIENT, V.LIMIT, V.POLICY_CHOSE_NOBODY)
+
+
+def _outlook(search, session_id):
+    """Return what is true of a legal session by the words of the rules, None of others."""
+    if session_id not in {session.id for session in search.legal}:
+        return None
+    found = V.FREES_NOTHING_SHORT
+    for node in search.considered:
+        together = search.candidates(node)
+        if session_id in {session.id for session in together}:
+            found = max(found, _of_node(search, node, together), key=_ORDER.index)
+    return found
+
+
+def _of_node(search, node, together):
+    freed = {
+        kind: sum(search.frees(v)[node.id].get(kind, 0) for v in together) for kind in search.shorts[node.id]
+    }
+    if any(freed[kind] < amount for kind, amount in search.shorts[node.id].items()):
+        return V.INSUFFICIENT
+    return V.POLICY_CHOSE_NOBODY if search.is_within_limits(together) else V.LIMIT
+
+
+@pytest.mark.parametrize(
+    ("policy_", "verdict"), [(_nobody, V.POLICY_CHOSE_NOBODY), (_fails, V.POLICY_GAVE_NO_ANSWER)]
+)
+def test_where_a_policy_chooses_nobody_each_is_told_what_is_true_of_its_node(policy_, verdict):
+    said = collections.Counter()
+    for seed in range(400):
+        view = crowds.crowd(seed)
+        scope = entities.PreemptionScope.QUEUE
+        view = dataclasses.replace(view, policy=dataclasses.replace(view.policy, scope=scope))
+        found = factories.decide(view, policies={shipped.DEFAULT: policy_})
+        answer = factories.by_session(found)[crowds.MOVER]
+        if isinstance(answer, decisions.Pend) and answer.candidates:
+            _check_why_not(seed, view, answer, verdict)
+            said.update(one.verdict for one in answer.candidates)
+
+    assert min(said[one] for one in (verdict, V.LIMIT, V.INSUFFICIENT, V.FREES_NOTHING_SHORT)) > 10
 
 
 def test_the_crowds_have_all_that_the_rules_speak_of():
@@ -104,7 +173,7 @@ def test_the_crowds_have_all_that_the_rules_speak_of():
     assert min(seen[f"{count} victims"] for count in (1, 2, 3)) >= 20
     assert min(seen[f"{count} nodes"] for count in (1, 2, 3, 4)) >= 20
     assert min(seen[f"stops one that is {one}"] for one in (S.RUNNING, S.SCHEDULED, S.SUSPENDED)) >= 3
-    said = {verdict.value for verdict in V} - {V.INSUFFICIENT, V.LIMIT}
+    said = {verdict.value for verdict in V} - NOT_CHOSEN
     assert {verdict for verdict in said if not seen[f"says {verdict}"]} == set()
     assert [
         name for name in seen if name.startswith(("a ", "labels", "others", "six")) and seen[name] < 3

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from scheduler.core import decisions, entities, explain, snapshot, wording
+from scheduler.core import decisions, entities, explain, snapshot, states, wording
 from tests import factories, strategies
 from tests.factories import slots
 
@@ -113,7 +113,7 @@ def test_p13_no_text_is_missing(table, enum):
                 **{"asked__cuda.device": 4, "free__cuda.device": 5, "most__cuda.device": 3},
                 **{"nearest": "gpu-03", "short__cuda.device": 1},
             ),
-            "It needs 4 GPUs on one node. 5 GPUs are free in this group, but never more than 3 together;"
+            "It needs 4 GPUs on one node. This group has 5 GPUs free, but never more than 3 together;"
             " gpu-03 is nearest, 1 GPU short.",
         ),
         (
@@ -127,6 +127,17 @@ def test_p13_no_text_is_missing(table, enum):
         (
             _pend(R.NO_RESOURCES, resume=1, asked__cpu=2000, nearest="n1", short__cpu=1000),
             "It is suspended and needs 2 cores back on n1: 1 core short.",
+        ),
+        (
+            _pend(R.NO_RESOURCES, asked__cpu=1000, free__cpu=0, most__cpu=0, nearest="n1", short__sessions=1),
+            "It needs 1 core on one node. n1 is nearest, 1 session place short.",
+        ),
+        (
+            _pend(
+                R.FRAGMENTED, asked__cpu=2000, free__cpu=2000, most__cpu=1000, nearest="n1", short__cpu=1000
+            ),
+            "It needs 2 cores on one node. This group has 2 cores free, but never more than 1 together; n1 is nearest,"
+            " 1 core short.",
         ),
         (
             _pend(R.AWAITING_VICTIMS, node="n1", sessions=2),
@@ -198,6 +209,60 @@ def test_one_that_takes_room_over_and_stops_nobody_is_told_so():
 
     expected = "It takes over the room on n1 that is being made for a session behind it."
     assert explain.why_preempting(taken, node="n1") == expected
+
+
+def _joined():
+    """Return a stop that takes 2 cores over and adds a victim of 1."""
+    one = {"job_priority": 1, "state": states.SessionState.PREEMPTED, "in_decision": True}
+    leaving = factories.a_running(1, slots(cpu=2000), **one, stop_mode=entities.PreemptionMode.TERMINATE)
+    leaving = dataclasses.replace(leaving, stop_deadline=factories.NOW + factories.SECOND)
+    others = [factories.a_running(i, slots(cpu=1000), job_priority=1) for i in (2, 3)]
+    waiting = [factories.a_session(i, slots(cpu=1000 * (i - 6)), job_priority=i) for i in (8, 9)]
+    kept = entities.Reservation(7, 8, 1, slots(cpu=2000), slots(), (1,), factories.NOW + factories.SECOND)
+    view = factories.a_snapshot(
+        [leaving, *others, *waiting], nodes=[factories.a_node(capacity=slots(cpu=4000))], reservations=(kept,)
+    )
+    return _plain(factories.preemptions(factories.decide(view))[9])
+
+
+def test_what_is_taken_over_is_told_beside_what_the_victims_free():
+    assert explain.why_preempted(_joined(), 2, queue="q1", node="n1") == (
+        "Stopped so that a session of queue q1 with job priority 9 could start on n1; yours was 1. It takes over room"
+        " there from a session behind it; beside that it was 1 core short, and yours frees 1 core."
+    )
+    assert explain.why_preempting(_joined(), node="n1") == (
+        "1 lower session is being stopped on n1, to make up for 1 core, beside what it takes over: room there from a"
+        " session behind it."
+    )
+
+
+def _stop_for_a_place():
+    """Return a stop on a node that holds one session and has cores to spare."""
+    node = factories.a_node(1, capacity=slots(cpu=4000), max_sessions=1)
+    running = factories.a_running(1, slots(cpu=1000), job_priority=0)
+    view = factories.a_snapshot(
+        [running, factories.a_session(9, slots(cpu=1000), job_priority=9)], nodes=(node,)
+    )
+    return _plain(factories.preemptions(factories.decide(view))[9])
+
+
+def test_a_session_place_that_is_short_is_said():
+    sentence = explain.why_preempted(_stop_for_a_place(), 1, queue="q1", node="n1")
+
+    assert sentence.endswith("It was 1 session place short there, and yours frees 1 session place.")
+    assert explain.why_preempting(_stop_for_a_place(), node="n1") == (
+        "1 lower session is being stopped on n1, to make up for 1 session place."
+    )
+
+
+def test_one_that_was_suspended_frees_no_session_place():
+    stop = _stop_for_a_place()
+    stop["nodes"][0]["short"] = {"cpu": 500}
+    stop["victims"][0]["action"] = "requeue-suspended"
+
+    sentence = explain.why_preempted(stop, 1, queue="q1", node="n1")
+
+    assert sentence.endswith("It was 0.5 cores and 1 session place short there, and yours frees 1 core.")
 
 
 def test_a_session_that_is_no_victim_has_no_sentence():

@@ -94,6 +94,26 @@ def test_a_node_where_nothing_is_missing_is_explained_by_the_headline_alone(view
             assert shown.note or is_missing
 
 
+def _adds_up(stop: decisions.Preempt) -> bool:
+    """Say whether what the victims free makes up for what is short where they are stopped."""
+    shown = next(view for view in stop.nodes if view.node_id == stop.node_id)
+    frees = sum((victim.frees for victim in stop.victims), resources.EMPTY)
+    places = sum(victim.action is not decisions.Action.REQUEUE_SUSPENDED for victim in stop.victims)
+    room = shown.free + shown.releasing + frees
+    return frees.covers(shown.short) and places >= shown.sessions_short and room.covers(stop.slots)
+
+
+def test_what_is_short_is_what_the_victims_free_also_beside_what_is_taken_over():
+    taken = 0
+    for seed in range(500):
+        found = factories.decide(strategies.random_snapshot(seed, largest=12, starvation_after_s=0))
+        for stop in factories.preemptions(found).values():
+            assert _adds_up(stop), seed
+            taken += stop.takes_over is not None and bool(stop.victims)
+
+    assert taken > 2
+
+
 # Candidates
 
 Holds = Callable[[snapshot.Snapshot, entities.Session, entities.Session, entities.Axis], bool]
@@ -134,7 +154,9 @@ TRUE_OF: dict[V, Holds] = {
     ),
 }
 #: Verdicts of a session that the rules do not protect.
-LEGAL = frozenset({V.SELECTED, V.NOT_NEEDED, V.INSUFFICIENT, V.FREES_NOTHING_SHORT, V.LIMIT})
+LEGAL = frozenset(
+    {V.SELECTED, V.NOT_NEEDED, V.INSUFFICIENT, V.FREES_NOTHING_SHORT, V.LIMIT, V.POLICY_CHOSE_NOBODY}
+)
 _AXES = {
     entities.PreemptionScope.OWNER: (entities.Axis.OWNER,),
     entities.PreemptionScope.QUEUE: (entities.Axis.QUEUE,),

@@ -110,7 +110,7 @@ def test_p13_no_reason_is_without_a_round_but_that_of_no_round():
         (R.UNKNOWN_QUEUE, "Its queue q1 does not serve this group any more."),
         (
             R.FRAGMENTED,
-            "It needs 0.003 cores on one node. 0.004 cores are free in this group, but never more than 0.002 "
+            "It needs 0.003 cores on one node. This group has 0.004 cores free, but never more than 0.002 "
             "together; n1 is nearest, 0.001 cores short.",
         ),
         (R.BEHIND_OTHERS, "Enough is free on n1, but it is reserved for sessions whose turn came before."),

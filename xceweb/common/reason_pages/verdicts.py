@@ -107,9 +107,23 @@ PAGES: Mapping[str, Page] = {
         "Raise the limit, or max_suspended_per_node on the policy tab.",
     ),
     "insufficient": Page(
-        "It may be stopped, but all sessions that may be stopped on one node do not free enough together. "
+        "It may be stopped, but all sessions that may be stopped where it runs do not free enough there. "
         "Nobody is stopped for a part of a request.",
         "A smaller request may be possible: the page of the waiting session lists what was tried.",
         _RULES,
+    ),
+    "policy-chose-nobody": Page(
+        "It may be stopped, and nothing shows that all who may be stopped where it runs would not be enough. "
+        "Still the preemption policy of the waiting session's queue chose nobody.",
+        "Nothing. The policy is asked again in the next round.",
+        "A policy of your own may leave sessions alone as it likes. Where suspended sessions per node are limited, "
+        "no choice within that limit may be enough.",
+    ),
+    "policy-gave-no-answer": Page(
+        "It may be stopped, and all who may be stopped where it runs might be enough. But the preemption policy "
+        "of the waiting session's queue is missing, failed, or gave an answer that breaks the rules, so nobody is "
+        "stopped.",
+        "Nothing. The headline of the waiting session says what the policy did.",
+        "Repair or install the policy, or let the queue name another one. See the page of the headline.",
     ),
 }

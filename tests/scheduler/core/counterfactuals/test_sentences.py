@@ -119,3 +119,9 @@ def test_spans_of_time_are_exact():
 
     assert {n: sentences.duration(n) for n in spans} == spans
     assert re.fullmatch(r"2 hours", sentences.duration(7200))
+
+
+def test_what_can_be_counted_is_fewer():
+    answer = answers.Counterfactual(K.STARTS_WITH_LESS, False, {"kind": "cpu", "asked": 8000, "step": 100})
+
+    assert sentences.say(answer).change == "With fewer than 8 cores and all else as it is"
