@@ -133,7 +133,17 @@ def test_of_two_axes_an_own_session_is_told_the_one_that_gets_further():
     assert _verdicts(_pend(own, factories.a_running(2, slots(cpu=2)))) == {1: V.INSUFFICIENT, 2: V.NOT_LOWER}
 
 
-def _to_take_over(**limits):
+def test_nor_is_an_own_one_insufficient_where_its_owners_axis_lacks_a_limit_alone():
+    usage = entities.Usage(used=slots(cpu=9), sessions=1, max_slots={"cpu": 9})
+    full = factories.a_queue(1, preemptible_queues=frozenset({2}), usage=usage)
+    running = [_low(1, 2, owner_id=1, job_priority=-1), factories.a_running(2, slots(cpu=2), job_priority=-1)]
+
+    pend = _pend(*running, queues=(full, QUEUES[1]))
+
+    assert _verdicts(pend) == {1: V.LIMIT, 2: V.LIMIT}
+
+
+def _to_take_over():
     """Return what session 9 may take over and has to add to; in the queue of those that it may stop."""
     leaving = _low(1, 2, state=states.SessionState.PREEMPTED, in_decision=True, stop_deadline=LATER)
     leaving = dataclasses.replace(leaving, stop_mode=entities.PreemptionMode.TERMINATE)
