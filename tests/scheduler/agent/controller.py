@@ -24,6 +24,17 @@ from tests.scheduler.agent import bench
 
 DEADLINE_S = 60
 PROJECT = pathlib.Path(__file__).resolve().parents[3]
+#: Runs an agent that says it is of another version, on a machine that says it was booted anew.
+_DISGUISED = """
+import sys
+import scheduler.agent
+from scheduler.agent import __main__, processes
+version, boot, *arguments = sys.argv[1:]
+scheduler.agent.VERSION = version or scheduler.agent.VERSION
+if boot:
+    processes.boot_id = lambda: boot
+sys.exit(__main__.main(arguments))
+"""
 #: The clients of a broker that is away fail in more ways than one.
 _AWAY = (OSError, kombu.exceptions.KombuError)
 
@@ -138,9 +149,10 @@ class AgentProcess:
         ]
         self.process: subprocess.Popen[bytes] | None = None
 
-    def up(self) -> None:
-        """Start it and return at once."""
-        command = [sys.executable, "-m", "scheduler.agent", *self.arguments, "--allow-root"]
+    def up(self, *, version: str = "", boot: str = "") -> None:
+        """Start it and return at once; as another version or after another boot, if one is named."""
+        program = ["-c", _DISGUISED, version, boot] if version or boot else ["-m", "scheduler.agent"]
+        command = [sys.executable, *program, *self.arguments, "--allow-root"]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(command, cwd=PROJECT, stdout=log, stderr=log)
 

@@ -13,30 +13,6 @@ from tests.scheduler.agent import controller as ends
 COUNT = "i=0; while :; do i=$((i+1)); echo $i; sleep 0.02; done"
 
 
-@pytest.fixture
-def broker(tmp_path):
-    one = ends.Broker(tmp_path)
-    one.up()
-    yield one
-    one.down()
-
-
-@pytest.fixture
-def controller(broker):
-    one = ends.Controller(broker)
-    yield one
-    one.close()
-
-
-@pytest.fixture
-def agent(broker, tmp_path):
-    one = ends.AgentProcess(tmp_path, broker.url)
-    one.up()
-    yield one
-    if one.process.poll() is None:
-        one.down()
-
-
 def about(start, kind, **more):
     return kind(**{"command_id": benches.new_id(), "session": start.session, "epoch": 1} | more)
 
