@@ -14,7 +14,7 @@ import pathlib
 import signal
 import sys
 
-from scheduler.agent import journal, loop, memory, processes, spawner, starting, workspace
+from scheduler.agent import journal, limits, loop, memory, processes, spawner, starting, workspace
 from scheduler.agent.stop import freezer
 from scheduler.protocol import signing
 
@@ -52,6 +52,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         default="auto",
         help="auto: freezer if delegated",
     )
+    _add_limits(parser)
     parser.add_argument("--log-level", default="INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
     parser.add_argument(
         "--allow-root",
@@ -64,9 +65,27 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return options
 
 
+def _add_limits(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--max-processes",
+        type=int,
+        default=limits.Limits.processes,
+        metavar="N",
+        help="processes and threads that a session's account may have at once",
+    )
+    parser.add_argument(
+        "--max-files",
+        type=int,
+        default=limits.Limits.files,
+        metavar="N",
+        help="files that one process of a session may have open",
+    )
+
+
 def main(arguments: list[str]) -> int:
     """Run an agent until it is told to end. Returns the exit code."""
     options = parse(arguments)
+    os.umask(0o077)
     logging.basicConfig(level=options.log_level, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     for noisy in ("celery.worker.strategy", "celery.app.trace"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
@@ -87,7 +106,9 @@ def _run(options: argparse.Namespace, key: signing.NodeKey, space: workspace.Wor
     forks = spawner.Spawner()
     store = memory.Memory(journal.Journal(space.root / "journal"), boot=processes.boot_id())
     store.load()
-    means = starting.Means(store, space, forks, cgroup_root=_cgroup_root(options.stop_method))
+    bounds = limits.Limits(processes=options.max_processes, files=options.max_files)
+    root = _cgroup_root(options.stop_method)
+    means = starting.Means(store, space, forks, cgroup_root=root, limits=bounds)
 
     from scheduler.agent import app  # after the fork server: Celery starts threads
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import pathlib
 
-from scheduler.agent import book, output, processes, records, workspace
+from scheduler.agent import book, output, processes, records
 from scheduler.protocol import fields, messages
 
 
@@ -47,7 +48,7 @@ def conclude(
         exit_code=status.get("code"),
         signal=status.get("signal"),
         after_warning=run.warned,
-        checkpointed=(directory / workspace.CHECKPOINTED).exists(),
+        checkpointed=_is_checkpointed(directory),
         cpu_ms=max(usage.cpu_ms, end.get("cpu_ms", 0)),
         peak_bytes=max(usage.peak_bytes, end.get("peak_bytes", 0)),
         ran_ms=run.running_ms(min(now, end.get("mono_ms", now)) if run.boot else now),
@@ -56,6 +57,12 @@ def conclude(
         output_bytes=output.size(directory / records.OUTPUT),
         at_mono_ms=now,
     )
+
+
+def _is_checkpointed(directory: pathlib.Path) -> bool:
+    """Whether the session made the file that its environment names."""
+    named = records.read(directory / records.SPEC).get("env", {}).get("XCE_CHECKPOINTED_FILE", "")
+    return bool(named) and os.path.exists(named)
 
 
 def _cause(run: book.Run, status: records.Record, otherwise: fields.EndCause) -> fields.EndCause:

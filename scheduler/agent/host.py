@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import platform
 import zlib
 from collections import Counter
 from collections.abc import Iterable
+
+from scheduler.agent import limits
 
 _MILLI = 1000
 
@@ -23,9 +26,21 @@ def facts(node: str) -> dict[str, str | int]:
     }
 
 
-def enforce(*, freezer: bool) -> dict[str, bool]:
-    """Return what this host can enforce."""
-    return {"affinity": True, "cgroup_v2": freezer, "freezer": freezer, "multi_user": False}
+def enforce(*, cgroup_root: pathlib.Path | None) -> dict[str, bool]:
+    """
+    Return what this host can enforce.
+
+    Args:
+        cgroup_root: delegated control group directory, or None.
+    """
+    controllers = limits.controllers(cgroup_root) if cgroup_root is not None else frozenset()
+    return {
+        "affinity": True,
+        "cgroup_v2": {"cpu", "memory"} <= controllers,
+        "freezer": cgroup_root is not None,
+        "processes": "pids" in controllers or limits.are_processes_limited(),
+        "multi_user": False,
+    }
 
 
 def choose_cpus(cpu_milli: int, *, taken: Iterable[Iterable[int]], node: str) -> tuple[int, ...]:

@@ -11,9 +11,10 @@ import contextlib
 import ctypes
 import itertools
 import os
-import resource
 import signal
 from typing import Any
+
+from scheduler.agent import limits
 
 _PR_SET_NAME, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 15, 36, 38
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -27,7 +28,7 @@ def become_job(spec: Spec, output: int) -> None:
     Turn this process into the job. Returns only by raising.
 
     Args:
-        spec: argv, env, workdir, cpus (may be empty), cgroup (may be empty).
+        spec: argv, env, workdir, cpus (may be empty), cgroup (may be empty), account (may be none), limits.
         output: descriptor that becomes stdout and stderr.
 
     Raises:
@@ -35,8 +36,10 @@ def become_job(spec: Spec, output: int) -> None:
     """
     os.setsid()
     reset_signals()
-    _give_up_privileges()
     _enter_share(spec)
+    _become(spec.get("account"))
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    limits.limit_process(spec.get("limits", {}))
     for descriptor, target in ((os.open(os.devnull, os.O_RDONLY), 0), (output, 1), (output, 2)):
         os.dup2(descriptor, target, inheritable=True)
     os.umask(0o077)
@@ -83,9 +86,23 @@ def punch_hole(descriptor: int, offset: int, length: int) -> bool:
     return bool(result == 0)
 
 
-def _give_up_privileges() -> None:
-    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+def _become(account: dict[str, Any] | None) -> None:
+    """
+    Change to the account for good, groups first: whoever is not root any more cannot give up groups.
+
+    Raises:
+        OSError: the account is root, or root could be regained.
+    """
+    if account is None:
+        return
+    uid, gid = account["uid"], account["gid"]
+    os.setgroups(account["groups"])
+    os.setresgid(gid, gid, gid)
+    os.setresuid(uid, uid, uid)
+    with contextlib.suppress(PermissionError):
+        os.setuid(0)
+    if 0 in (*os.getresuid(), *os.getresgid(), *os.getgroups()):
+        raise PermissionError(1, "a session may not keep a right of root")
 
 
 def _enter_share(spec: Spec) -> None:

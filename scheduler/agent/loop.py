@@ -124,7 +124,7 @@ class Agent:
                 pid=os.getpid(),
                 host_facts=host.facts(self._means.space.node),
                 sessions=tuple(self._means.memory.book.held()[:2000]),
-                enforce=host.enforce(freezer=self._means.cgroup_root is not None),
+                enforce=host.enforce(cgroup_root=self._means.cgroup_root),
             )
         )
         self._out.resend(everything=True)

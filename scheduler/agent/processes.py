@@ -139,6 +139,18 @@ def members(
     return [process for process in keep if not process.is_dead]
 
 
+def children(pid: int) -> list[int]:
+    """
+    Return the children that a process has at this moment, orphans that it inherited included.
+
+    One read of a few microseconds, fast enough for a chain of processes that each live that long; empty where the
+    kernel does not list them.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        return [int(word) for word in (PROC / str(pid) / "task" / str(pid) / "children").read_text().split()]
+    return []
+
+
 def carrying(variable: str) -> set[Identity]:
     """
     Find living processes whose environment began with this `NAME=value`.

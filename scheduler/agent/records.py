@@ -34,9 +34,9 @@ Record = dict[str, Any]
 
 
 def write(path: str | os.PathLike[str], content: Record) -> None:
-    """Write a file atomically, and sync it."""
+    """Write a file atomically, and sync it. Only the writer's account can read it: it may hold an environment."""
     new = f"{os.fspath(path)}.new"
-    with open(new, "w") as file:
+    with open(os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
         json.dump(content, file)
         file.flush()
         os.fsync(file.fileno())

@@ -18,6 +18,7 @@ import signal
 from scheduler.agent import launch, processes, records
 
 _LOOK_MS, _LOOK_AT_LIMIT_MS, _BLOCK = 1000, 100, 4096
+_SWIFT_LOOKS = 200
 
 
 def shepherd(directory: str, ready: int) -> None:
@@ -136,10 +137,24 @@ def _sweep(job: int) -> None:
         os.killpg(job, signal.SIGKILL)
     me = processes.look(os.getpid())
     assert me is not None
-    while _has_child():
+    while not _swept_swiftly():
         for member in processes.members(processes.scan(), job=None, root=me.identity):
             processes.send(member, signal.SIGKILL)
         select.select([], [], [], 0.005)
+
+
+def _swept_swiftly() -> bool:
+    """
+    Kill child after child; return whether none is left. A chain whose links die at once is outrun only like this.
+
+    Nobody but us reaps them, so none of the numbers can be another process by now.
+    """
+    for _ in range(_SWIFT_LOOKS):
+        if not _has_child():
+            return True
+        for pid in processes.children(os.getpid()):
+            os.kill(pid, signal.SIGKILL)
+    return False
 
 
 def _has_child() -> bool:

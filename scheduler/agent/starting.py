@@ -6,9 +6,9 @@ import asyncio
 import dataclasses
 import os
 import pathlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
-from scheduler.agent import memory, records, spawner, workspace
+from scheduler.agent import accounts, limits, memory, records, spawner, workspace
 from scheduler.agent.stop import driver, freezer, procedures
 from scheduler.protocol import messages
 
@@ -29,6 +29,8 @@ class Means:
         space: directories.
         spawner: starts shepherds.
         cgroup_root: delegated control group directory, or None: stopping by signals.
+        limits: what every session may use.
+        choose_account: whom a session runs as; None = the agent's own account.
         choose_driver: the stop driver for a run with this control group (empty: none).
     """
 
@@ -36,10 +38,12 @@ class Means:
     space: workspace.Workspace
     spawner: spawner.Spawner
     cgroup_root: pathlib.Path | None = None
+    limits: limits.Limits = dataclasses.field(default_factory=limits.Limits)
+    choose_account: Callable[[messages.StartCommand], accounts.Account | None] = lambda command: None
     choose_driver: Callable[[str], driver.StopDriver] = freezer.choose_driver
 
 
-async def start(command: messages.StartCommand, means: Means, cpus: Iterable[int]) -> records.Record:
+async def start(command: messages.StartCommand, means: Means, cpus: tuple[int, ...]) -> records.Record:
     """
     Start a session, or find that a shepherd has already done so for this very command.
 
@@ -49,18 +53,24 @@ async def start(command: messages.StartCommand, means: Means, cpus: Iterable[int
     Raises:
         StartError: the directory, the program or the supervisor failed.
     """
-    root = means.cgroup_root
-    name = f"{command.session}.{command.epoch}"
     try:
-        group = freezer.make_group(root, name) if root is not None else ""
-        directory = means.space.prepare(command, cpus=cpus, cgroup=group)
+        directory = means.space.prepare(command, _terms(command, means, cpus))
         for _ in range(2):
             await _hung_up(means.spawner.spawn(str(directory)))
             if (directory / records.CLAIM).exists():
                 break
-    except OSError as fault:
+    except (OSError, accounts.AccountError) as fault:
         raise StartError(str(fault)) from fault
     return await _result(command, directory)
+
+
+def _terms(command: messages.StartCommand, means: Means, cpus: tuple[int, ...]) -> workspace.Terms:
+    account = means.choose_account(command)
+    root, bounds = means.cgroup_root, means.limits.of(command.slots)
+    group = freezer.make_group(root, f"{command.session}.{command.epoch}") if root is not None else ""
+    if group:
+        limits.limit_group(group, bounds)
+    return workspace.Terms(cpus, group, bounds, account)
 
 
 async def _result(command: messages.StartCommand, directory: pathlib.Path) -> records.Record:

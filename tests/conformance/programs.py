@@ -55,10 +55,22 @@ def runner():
             os._exit(0)
 fork(runner); ready(); idle()
 """,
-    "fifty-children": """
-for _ in range(50):
-    fork(idle)
+    "200-children": """
+def wait():
+    while True:
+        time.sleep(0.2)
+for _ in range(200):
+    fork(wait)
 ready(); idle()
+""",
+    "setsid-relay": """
+def runner():
+    while True:
+        tick()
+        if os.fork():
+            os._exit(0)
+        os.setsid()
+fork(runner); ready(); idle()
 """,
     "setsid-child": """
 def leave():

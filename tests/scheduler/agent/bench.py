@@ -50,11 +50,14 @@ class Wire:
 class Bench:
     """See the module."""
 
-    def __init__(self, place: pathlib.Path, forks: spawner.Spawner) -> None:
+    def __init__(
+        self, place: pathlib.Path, forks: spawner.Spawner, *, multi_user: bool = False, **means: Any
+    ) -> None:
         self.place = place
         self.forks = forks
         self.wire = Wire()
-        self.space = workspace.Workspace(place / "state", "n1")
+        self.space = workspace.Workspace(place / "state", "n1", multi_user=multi_user)
+        self.more_means = means
         self.boot = processes.boot_id()
         self.options = loop.Options(KEY, heartbeat_s=0.1)
         self._seq = itertools.count(1)
@@ -64,7 +67,7 @@ class Bench:
         """Start the agent and connect it."""
         self.memory = memory.Memory(journal.Journal(self.space.root / "journal"), boot=self.boot)
         self.memory.load()
-        self.means = starting.Means(self.memory, self.space, self.forks)
+        self.means = starting.Means(self.memory, self.space, self.forks, **self.more_means)
         self.agent = loop.Agent(self.means, self.options)
         self._task = asyncio.get_running_loop().create_task(self.agent.run(self.wire))
         await self.until(lambda: self.wire.is_up, "the agent is up")

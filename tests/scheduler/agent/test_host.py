@@ -1,6 +1,7 @@
 """Facts of the machine, and the choice of processors."""
 
 import os
+import pathlib
 
 import pytest
 
@@ -20,10 +21,32 @@ def test_facts_fit_a_hello():
     assert all(type(value) in (str, int) for value in facts.values())
 
 
-def test_a_host_without_delegation_says_what_it_cannot_enforce():
-    assert host.enforce(freezer=False) == {
-        "affinity": True, "cgroup_v2": False, "freezer": False, "multi_user": False
-    }  # fmt: skip
+@pytest.mark.parametrize(("user", "are_limited"), [(0, False), (1000, True)])
+def test_a_host_without_delegation_says_what_it_cannot_enforce(monkeypatch, user, are_limited):
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+
+    assert host.enforce(cgroup_root=None) == {
+        "affinity": True,
+        "cgroup_v2": False,
+        "freezer": False,
+        "processes": are_limited,
+        "multi_user": False,
+    }
+
+
+def refuse(path, text):
+    raise OSError(16, "Device or resource busy")
+
+
+@pytest.mark.parametrize(("controllers", "are_shares"), [("cpu memory pids", True), ("cpu pids", False)])
+def test_shares_are_enforced_only_where_the_kernel_passes_the_controllers_on(
+    tmp_path, monkeypatch, controllers, are_shares
+):
+    (tmp_path / "cgroup.subtree_control").write_text(controllers)
+    monkeypatch.setattr(pathlib.Path, "write_text", refuse)
+    said = host.enforce(cgroup_root=tmp_path)
+
+    assert (said["cgroup_v2"], said["freezer"], said["processes"]) == (are_shares, True, True)
 
 
 @pytest.mark.parametrize("milli", [0, 500, 1500, 8000, 64_000])

@@ -37,7 +37,7 @@ async def test_a_state_directory_that_cannot_be_written_is_a_reason(means, monke
 async def test_a_supervisor_that_died_at_once_is_a_reason(means, monkeypatch):
     monkeypatch.setattr(starting, "_RECORDS_MS", 50)
     command = benches.a_start()
-    directory = means.space.prepare(command)
+    directory = means.space.prepare(command, workspace.Terms())
     (directory / "claim").touch()
     with pytest.raises(starting.StartError, match="its supervisor died"):
         await starting.start(command, means, ())

@@ -15,7 +15,7 @@ def space(tmp_path):
 
 
 def spec_of(space, command, **more):
-    return records.read(space.prepare(command, **more) / records.SPEC)
+    return records.read(space.prepare(command, workspace.Terms(**more)) / records.SPEC)
 
 
 def test_the_environment_is_made_from_scratch(space, monkeypatch):
@@ -64,21 +64,21 @@ def test_a_script_runs_by_its_own_first_line_or_by_the_shell(space, script, begi
 
 
 def test_nobody_else_can_look_into_the_state_directory(space):
-    run = space.prepare(benches.a_start())
+    run = space.prepare(benches.a_start(), workspace.Terms())
 
     assert {stat.S_IMODE(path.stat().st_mode) for path in (space.root, run, run / "work")} == {0o700}
 
 
 def test_a_working_directory_that_does_not_exist_is_refused(space):
     with pytest.raises(NotADirectoryError, match="/no/such does not exist on this node"):
-        space.prepare(benches.a_start(workdir="/no/such"))
+        space.prepare(benches.a_start(workdir="/no/such"), workspace.Terms())
 
 
 def test_a_run_is_found_by_any_epoch_that_it_had(space):
     command = benches.a_start(epoch=2)
     later = benches.a_start(session=command.session, epoch=6)
     for each in (command, later):
-        space.prepare(each)
+        space.prepare(each, workspace.Terms())
 
     assert space.find_run(command.session, 1) is None
     assert space.find_run(command.session, 5) == space.run_dir(command.session, 2)
@@ -88,7 +88,7 @@ def test_a_run_is_found_by_any_epoch_that_it_had(space):
 
 def test_a_removed_run_leaves_the_checkpoints(space):
     command = benches.a_start()
-    space.prepare(command)
+    space.prepare(command, workspace.Terms())
     space.remove(command.session, 1)
 
     assert space.find_run(command.session, 1) is None

@@ -114,26 +114,24 @@ def _about(node: models.Node) -> dict[str, Any]:
     }
 
 
-def _not_enforced(node: models.Node) -> str:
-    """Return what the node's host cannot enforce, as its agent said."""
+def _not_enforced(node: models.Node) -> list[str]:
+    """Return a sentence for each thing that the node's host cannot enforce, as its agent said."""
     agent = getattr(node, "agent", None)
     told = (agent.facts or {}).get("enforce") or {} if agent else {}
-    missing = [
-        _ENFORCE.get(name, name.replace("_", " ")) for name, is_possible in told.items() if not is_possible
-    ]
-    if not missing:
-        return ""
-    return (
-        f"This host cannot enforce: {', '.join(sorted(missing))}. Sessions can use more than they asked for."
-    )
+    missing = [name for name, is_possible in told.items() if not is_possible]
+    known = [sentence for name, sentence in _NOT_ENFORCED.items() if name in missing]
+    return known + [f"This host cannot enforce: {name}." for name in sorted(set(missing) - set(_NOT_ENFORCED))]
 
 
-#: What an agent says that its host can enforce -> words.
-_ENFORCE = {
-    "affinity": "binding to processors (affinity)",
-    "cgroup_v2": "shares of processors and memory (cgroup v2)",
-    "freezer": "a stop of all processes at once (freezer)",
-    "multi_user": "a user of its own for each owner",
+#: What an agent says that its host cannot enforce -> what that means for sessions.
+_NOT_ENFORCED = {
+    "multi_user": "Single-user mode: all sessions run here as one account and are not protected from one another.",
+    "cgroup_v2": "No shares by control groups (cgroup v2): memory is limited for each process of a session, not for the"
+    " session as a whole, and sessions that asked for a part of a processor can use more.",
+    "processes": "The number of processes of a session is not limited.",
+    "affinity": "Sessions are not bound to processors (affinity).",
+    "freezer": "Sessions are suspended by signals, not by a freezer: who runs their processes can continue them. The"
+    " agent looks every 5 seconds and stops them again.",
 }
 
 

@@ -424,8 +424,9 @@ def node() -> dict[str, Any]:
             "last_report_at": frame.ago(seconds=2),
             "labels": {"gpu": "a100", "rack": "r4"},
             "max_sessions": 12,
-            "enforced": "This host cannot limit memory: sessions are trusted to stay within what they asked "
-            "for.",
+            "enforced": [
+                "This host cannot limit memory: sessions are trusted to stay within what they asked for."
+            ],
         },
         "kinds": [a100()["kinds"][0], bar("cpu", {"allocated": 40_000, "free": 24_000})],
         "devices": devices,

@@ -206,28 +206,29 @@ def test_a_session_shows_its_own_claim(world: worlds.World, client_of: Callable[
 
 def test_what_the_host_cannot_enforce_is_said(world: worlds.World) -> None:
     """As its agent's hello told."""
-    told = {"affinity": True, "cgroup_v2": False, "freezer": False, "multi_user": True}
+    told = {"affinity": True, "cgroup_v2": False, "freezer": False, "multi_user": False, "wings": False}
     models.AgentStatus.objects.create(node=world.node, facts={"host": {}, "enforce": told})
     node = node_selector.require(world.people["owner"], "gpu-1")
 
     said = node_pages.one(world.people["owner"], node)["node"]["enforced"]
 
-    assert "cgroup v2" in said
-    assert "freezer" in said
-    assert "affinity" not in said
-    assert "user of its own" not in said
+    assert [sentence.partition(":")[0] for sentence in said] == [
+        "Single-user mode",
+        "No shares by control groups (cgroup v2)",
+        "Sessions are suspended by signals, not by a freezer",
+        "This host cannot enforce",
+    ]
 
 
 def test_a_host_that_enforces_all_is_not_warned_of(world: worlds.World) -> None:
     """Nor one whose agent has not said anything yet."""
     owner = world.people["owner"]
     silent = node_pages.one(owner, node_selector.require(owner, "gpu-1"))
-    models.AgentStatus.objects.create(
-        node=world.node, facts={"enforce": host.enforce(freezer=True) | {"multi_user": True}}
-    )
+    able = dict.fromkeys(host.enforce(cgroup_root=None), True)
+    models.AgentStatus.objects.create(node=world.node, facts={"enforce": able})
     able = node_pages.one(owner, node_selector.require(owner, "gpu-1"))
 
-    assert silent["node"]["enforced"] == able["node"]["enforced"] == ""
+    assert silent["node"]["enforced"] == able["node"]["enforced"] == []
 
 
 def test_drain_is_offered_to_operators(world: worlds.World) -> None:

@@ -1,0 +1,81 @@
+"""What a session may use; that the limits hold is seen in `test_hostile`."""
+
+import json
+import os
+import resource
+
+import pytest
+
+from scheduler.agent import limits
+
+MIB = 2**20
+SHARE = {"processes": 50, "files": 60, "memory": 512 * MIB, "cpu": 1500}
+FILES = ("pids.max", "memory.max", "memory.swap.max", "cpu.max")
+
+
+def test_limits_come_from_the_agent_and_from_the_slots_of_the_session():
+    bounds = limits.Limits(processes=50, files=60)
+
+    assert bounds.of({"mem": 512 * MIB, "cpu": 1500, "cuda.device": 1}) == SHARE
+    assert bounds.of({}) == SHARE | {"memory": 0, "cpu": 0}
+
+
+def in_a_child(act):
+    """Return what a child process prints after it has acted."""
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        try:
+            os.write(writer, json.dumps(act()).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        text = pipe.read()
+    os.wait()
+    return json.loads(text)
+
+
+@pytest.mark.parametrize(("memory", "allowed"), [(512 * MIB, 512 * MIB), (MIB, 256 * MIB), (0, -1)])
+def test_a_process_is_limited_and_an_interpreter_always_has_room(memory, allowed):
+    kinds = (resource.RLIMIT_CORE, resource.RLIMIT_NPROC, resource.RLIMIT_NOFILE, resource.RLIMIT_DATA)
+
+    def act():
+        limits.limit_process(SHARE | {"memory": memory})
+        return [resource.getrlimit(kind) for kind in kinds]
+
+    assert in_a_child(act) == [[0, 0], [50, 50], [60, 60], [allowed, allowed]]
+
+
+def test_no_limit_is_ever_raised():
+    def act():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (40, 55))
+        limits.limit_process({"files": 10_000})
+        return resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    assert in_a_child(act) == [40, 55]
+
+
+def test_a_control_group_gets_what_its_controllers_take(tmp_path):
+    for name in FILES:
+        (tmp_path / name).touch()
+    limits.limit_group(str(tmp_path), SHARE)
+
+    assert [(tmp_path / name).read_text() for name in FILES] == ["50", str(512 * MIB), "0", "150000 100000"]
+
+
+def test_a_control_group_without_controllers_stays_as_it_is(tmp_path):
+    limits.limit_group(str(tmp_path), SHARE)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_session_that_asked_for_no_memory_and_no_processor_is_not_limited_in_them(tmp_path):
+    for name in FILES:
+        (tmp_path / name).write_text("max")
+    limits.limit_group(str(tmp_path), SHARE | {"memory": 0, "cpu": 0})
+
+    assert [(tmp_path / name).read_text() for name in FILES] == ["50", "max", "max", "max"]
+
+
+def test_a_directory_that_is_no_control_group_has_no_controllers(tmp_path):
+    assert limits.controllers(tmp_path / "gone") == frozenset()
