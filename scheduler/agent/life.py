@@ -201,10 +201,8 @@ class Life:
                 self._stop_again()
 
     def _hold_again(self) -> None:
-        if not self._how.is_held(self._target, self._how.observe(self._target)):
-            log.warning(
-                "session %s was continued by somebody while suspended: stopped again", self.run.session
-            )
+        if not procedures.holds_still(self._how, self._target):
+            log.warning("session %s ran while suspended: stopped again", self.run.session)
             self._how.hold(self._target)
 
     def _stop_again(self) -> None:

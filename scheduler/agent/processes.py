@@ -119,8 +119,15 @@ def is_alive(identity: Identity | None) -> bool:
 def members(
     table: Table, *, job: Identity | None, root: Identity | None, known: Iterable[Identity] = ()
 ) -> list[Process]:
+    """Find the living processes of a job, by pid; see `family`."""
+    return [process for process in family(table, job=job, root=root, known=known) if not process.is_dead]
+
+
+def family(
+    table: Table, *, job: Identity | None, root: Identity | None, known: Iterable[Identity] = ()
+) -> list[Process]:
     """
-    Find the living processes of a job.
+    Find the processes of a job, those included that are dead and not yet waited for.
 
     Args:
         table: one scan.
@@ -129,14 +136,13 @@ def members(
         known: members seen earlier; they and their descendants belong to it wherever they went.
 
     Returns:
-        Members by pid, without the supervisor and without the dead.
+        Members by pid, without the supervisor.
     """
     roots = {i.pid for i in (*known, *([root] if root else ())) if _is_in(table, i)}
     if job is not None and _owns_its_number(table, job):
         roots |= {pid for pid, process in table.items() if process.session == job.pid}
-    family = _descendants(table, roots)
-    keep = (table[pid] for pid in sorted(family) if root is None or pid != root.pid)
-    return [process for process in keep if not process.is_dead]
+    found = _descendants(table, roots)
+    return [table[pid] for pid in sorted(found) if root is None or pid != root.pid]
 
 
 def children(pid: int) -> list[int]:

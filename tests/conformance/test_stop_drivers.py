@@ -1,5 +1,10 @@
 """One suite for every stop driver, over real processes of every shape."""
 
+import asyncio
+import contextlib
+import os
+import signal
+
 import pytest
 
 from scheduler.agent import processes
@@ -7,7 +12,42 @@ from scheduler.agent.stop import freezer, procedures, signals
 from tests.conformance import jobs, programs
 
 DRIVERS = ["signals", "freezer"]
-WINDOW_S = 0.15
+IS_NIGHT = bool(os.environ.get("XCE_NIGHT"))
+#: How long nothing of a suspended session may run, on the kernel's own account in nanoseconds.
+WINDOW_S, LONG_WINDOW_S = 3, 60
+#: Copies of each shape side by side, stopped by signals; how many are being started or stopped at one time.
+COPIES, AT_ONCE = 2, 4
+BATCHES = range(10 if IS_NIGHT else 1)
+
+
+class Crew:
+    """Jobs that are suspended together, and what each looked like when it was."""
+
+    def __init__(self, driver, gate):
+        self.driver, self.gate = driver, gate
+        self.jobs, self._seen = {}, {}
+
+    async def suspend(self, name, job):
+        held = await procedures.suspend(self.driver, job.target, procedures.Notice(0, 300))
+        self.jobs[name], self._seen[name] = job, (job.processor_ns(), job.ticks)
+
+        assert isinstance(held, procedures.Held), name
+        assert {p.pid for p in job.members()} == {p.pid for p in held.members}, name
+
+    def is_changed(self, name):
+        job = self.jobs[name]
+        return (job.processor_ns(), job.ticks) != self._seen[name]
+
+    async def resume(self, name):
+        job = self.jobs[name]
+        async with self.gate:
+            ticks = job.ticks
+            continued = await procedures.resume(self.driver, job.target)
+            await jobs.until(lambda: job.ticks > ticks, f"{name} goes on")
+            for member in job.members():
+                processes.send(member, signal.SIGKILL)
+
+        assert continued.is_running, name
 
 
 @pytest.fixture(params=DRIVERS)
@@ -24,21 +64,32 @@ def shapes():
     return pytest.mark.parametrize("program", programs.STOPPABLE, ids=lambda program: program.name)
 
 
-@shapes()
-async def test_P10_suspended_means_that_no_member_runs_until_it_is_resumed(how, program, forks, tmp_path):
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.timeout(600)
+async def test_P10_suspended_means_that_no_member_runs_until_it_is_resumed(how, batch, forks, tmp_path):
+    """Every shape at once, some of them more than once: suspended, watched, and resumed."""
     driver, root = how
-    async with jobs.started(program.argv, tmp_path, forks, cgroup_root=root) as job:
-        held = await procedures.suspend(driver, job.target, procedures.Notice(0, 300))
-        spent, ticks = job.processor_ns(), job.ticks
+    window_s = LONG_WINDOW_S if IS_NIGHT and batch == 0 else WINDOW_S
+    crew = Crew(driver, asyncio.Semaphore(AT_ONCE))
+    async with contextlib.AsyncExitStack() as stack:
 
-        assert isinstance(held, procedures.Held)
-        assert {p.pid for p in job.members()} == {p.pid for p in held.members}
-        assert await jobs.holds(lambda: (job.processor_ns(), job.ticks) == (spent, ticks), WINDOW_S)
+        async def begin(program, turn):
+            place = tmp_path / f"{program.name}-{turn}"
+            place.mkdir()
+            async with crew.gate:
+                job = await stack.enter_async_context(
+                    jobs.started(program.argv, place, forks, cgroup_root=root)
+                )
+                await crew.suspend(place.name, job)
 
-        continued = await procedures.resume(driver, job.target)
+        turns = range(COPIES if root is None else 1)
+        await asyncio.gather(*(begin(program, turn) for program in programs.STOPPABLE for turn in turns))
+        await asyncio.sleep(window_s)
 
-        assert continued.is_running
-        await jobs.until(lambda: job.ticks > ticks, "the counter goes on")
+        assert len(crew.jobs) == len(turns) * len(programs.STOPPABLE)
+        assert [name for name in crew.jobs if crew.is_changed(name)] == []
+
+        await asyncio.gather(*(crew.resume(name) for name in crew.jobs))
 
 
 @shapes()

@@ -22,12 +22,15 @@ class Target:
         shepherd: the subreaper above it, or None when it is gone.
         cgroup: directory of the session's control group, or empty.
         known: members seen so far; kept up to date by `observe`.
+        census: members of the last look, dead ones included. Whoever is new in the next one shows that something ran
+            between the two, even if it was too short-lived to be seen alive.
     """
 
     job: processes.Identity
     shepherd: processes.Identity | None
     cgroup: str = ""
     known: set[processes.Identity] = dataclasses.field(default_factory=set)
+    census: frozenset[processes.Identity] = frozenset()
 
 
 class StopDriver(Protocol):

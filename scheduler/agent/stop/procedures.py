@@ -2,8 +2,8 @@
 Suspend, resume and kill: act, look, and answer only with what was seen.
 
 The same procedure runs over every driver. "Suspended" means two looks in a row, 20 ms apart, at the same
-members with none of them running; what cannot be shown in time is undone. A waiting coroutine may be
-cancelled at any await: that is how a withdrawal or a kill takes over. Serves P10.
+members with none of them running, and nobody come and gone between; what cannot be shown in time is undone. A
+waiting coroutine may be cancelled at any await: that is how a withdrawal or a kill takes over. Serves P10.
 """
 
 from __future__ import annotations
@@ -87,14 +87,26 @@ async def suspend(
         await _wait_until(lambda: how.is_held(target, how.observe(target)), notice.grace_ms)
     while records.monotonic_ms() < deadline:
         how.hold(target)
-        first = how.observe(target)
+        first, before = how.observe(target), target.census
         await asyncio.sleep(LOOK_S)
         second = how.observe(target)
-        if _same(first, second) and how.is_held(target, first) and how.is_held(target, second):
+        if (
+            _same(first, second)
+            and target.census <= before
+            and how.is_held(target, first)
+            and how.is_held(target, second)
+        ):
             return Held(second, noticed)
     running = [process for process in how.observe(target) if not processes.is_still(process)]
     how.release(target)
     return NotHeld(running)
+
+
+def holds_still(how: driver.StopDriver, target: driver.Target) -> bool:
+    """Look at suspended processes again: nothing runs, and nothing has run since the look before."""
+    before = target.census
+    members = how.observe(target)
+    return how.is_held(target, members) and (not before or target.census <= before)
 
 
 def _give_notice(how: driver.StopDriver, target: driver.Target, notice: Notice) -> bool:

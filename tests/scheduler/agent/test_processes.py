@@ -89,6 +89,23 @@ def test_members_are_found_by_session_by_descent_and_by_memory():
     assert [process.pid for process in found] == [20, 21, 22, 23, 24, 25]
 
 
+def test_the_family_includes_the_dead_and_leaves_the_supervisor_out():
+    seen = table(a_process(10), a_process(20, parent=10, session=20), a_process(26, parent=20, state="Z"))
+    found = processes.family(seen, job=processes.Identity(20, 1), root=processes.Identity(10, 1))
+
+    assert [process.pid for process in found] == [20, 26]
+
+
+def test_children_are_listed_the_newest_last(sleeper):
+    second = subprocess.Popen(["sleep", "1000"])
+    try:
+        assert processes.children(os.getpid())[-2:] == [sleeper.pid, second.pid]
+    finally:
+        second.kill()
+        second.wait()
+    assert processes.children(2**22 + 1) == []
+
+
 def test_a_session_number_that_was_given_out_again_makes_no_stranger_a_member():
     seen = table(a_process(20, session=20, start=500), a_process(21, parent=20, session=20))
 

@@ -64,6 +64,33 @@ async def test_a_member_that_appears_between_two_looks_is_held_too():
     assert {p.pid: p.state for p in result.members} == {100: "T", 101: "T"}
 
 
+class Chain(fake.FakeDriver):
+    """A job of which each look finds another member that has ended already."""
+
+    def observe(self, target):
+        target.census |= {processes.Identity(1000 + len(target.census), 1)}
+        return super().observe(target)
+
+
+async def test_who_came_and_went_between_two_looks_shows_that_something_runs():
+    how = Chain({100: "S"})
+    result = await procedures.suspend(how, a_target(), notice(), proof_ms=60)
+
+    assert isinstance(result, procedures.NotHeld)
+    assert how.acts[-1] == "release"
+
+
+@pytest.mark.parametrize(
+    ("how", "holds"),
+    [(fake.FakeDriver({100: "T"}), True), (Chain({100: "T"}), False), (fake.FakeDriver({100: "S"}), False)],
+)
+def test_a_suspended_session_still_holds_when_nothing_runs_and_nothing_has(how, holds):
+    target = a_target()
+    how.observe(target)
+
+    assert procedures.holds_still(how, target) is holds
+
+
 async def test_a_job_that_is_gone_is_held_with_no_member():
     result = await procedures.suspend(fake.FakeDriver({}), a_target(), notice())
 

@@ -1,5 +1,6 @@
 """Stopping by signals, what the conformance suite does not ask."""
 
+import os
 import signal
 import subprocess
 import time
@@ -51,3 +52,30 @@ def test_what_is_still_is_not_signalled_again(job, monkeypatch):
     how.hold(target)
 
     assert sent == []
+
+
+def test_the_dead_are_counted_though_they_are_no_members(job):
+    child, target = job
+    child.kill()
+    until(lambda: processes.look(child.pid).state == "Z")
+
+    assert signals.SignalDriver().observe(target) == []
+    assert {identity.pid for identity in target.census} == {child.pid}
+
+
+def test_a_newcomer_below_the_shepherd_is_stopped_though_no_scan_saw_it(job, monkeypatch):
+    child, target = job
+    target.shepherd = processes.look(os.getpid()).identity
+    monkeypatch.setattr(processes, "scan", dict)
+    monkeypatch.setattr(processes, "children", lambda pid: [child.pid])
+    signals.SignalDriver().hold(target)
+
+    until(lambda: processes.look(child.pid).state == "T")
+    assert not signals._stop_child(target.shepherd, child.pid)
+
+
+def test_nobody_elses_child_is_stopped(job):
+    child, _ = job
+
+    assert not signals._stop_child(processes.Identity(1, 1), child.pid)
+    assert processes.look(child.pid).state != "T"
