@@ -120,7 +120,9 @@ def _not_enforced(node: models.Node) -> list[str]:
     told = (agent.facts or {}).get("enforce") or {} if agent else {}
     missing = [name for name, is_possible in told.items() if not is_possible]
     known = [sentence for name, sentence in _NOT_ENFORCED.items() if name in missing]
-    return known + [f"This host cannot enforce: {name}." for name in sorted(set(missing) - set(_NOT_ENFORCED))]
+    return known + [
+        f"This host cannot enforce: {name}." for name in sorted(set(missing) - set(_NOT_ENFORCED))
+    ]
 
 
 #: What an agent says that its host cannot enforce -> what that means for sessions.
