@@ -85,6 +85,14 @@ def visible_sessions(user: Viewer) -> QuerySet[models.Session]:
     )
 
 
+def readable_sessions(user: Viewer) -> Q:
+    """Return which of the visible sessions the person reads in full, names and reasons too (``Sight.OPERATIONS``)."""
+    if is_administrator(user):
+        return Q()
+    operates = (Role.OPERATOR, Role.MANAGER)
+    return Q(owner=user) | Q(group_id__in=[pk for pk, role in roles_of(user).items() if role in operates])
+
+
 def visible_nodes(user: Viewer) -> QuerySet[models.Node]:
     """Return the nodes of the visible groups."""
     return models.Node.objects.filter(group__in=visible_groups(user))

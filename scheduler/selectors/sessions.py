@@ -32,11 +32,12 @@ class Filters:
     owner: str = ""
     group: str = ""
     queue: str = ""
+    reason: str = ""  #: headline of a wait; of sessions whose reason the viewer may read
 
     @property
     def is_filtered(self) -> bool:
         """Say whether anything is narrowed."""
-        return any((self.q, self.state, self.owner, self.group, self.queue))
+        return any((self.q, self.state, self.owner, self.group, self.queue, self.reason))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -140,23 +141,18 @@ def _narrow(
         found = found.filter(group__slug=filters.group)
     if filters.queue:
         found = found.filter(queue__slug=filters.queue)
+    if filters.reason:  # a match would tell the reason
+        found = found.filter(verdicts.waits_for(filters.reason), permissions.readable_sessions(viewer))
     return found.filter(_matches(viewer, filters.q)) if filters.q else found
 
 
 def _matches(viewer: models.User, text: str) -> Q:
     """Match names only where the viewer may read them: a search must not tell what a page hides."""
-    by_name = Q(name__icontains=text)
-    if not permissions.is_administrator(viewer):
-        by_name &= Q(owner=viewer) | Q(group_id__in=_operated(viewer))
+    by_name = Q(name__icontains=text) & permissions.readable_sessions(viewer)
     try:
         return by_name | Q(public_id=uuid.UUID(text))
     except ValueError:
         return by_name
-
-
-def _operated(viewer: models.User) -> list[int]:
-    operates = (permissions.Role.OPERATOR, permissions.Role.MANAGER)
-    return [group_id for group_id, role in permissions.roles_of(viewer).items() if role in operates]
 
 
 def _of_state(found: QuerySet[models.Session], state: str) -> QuerySet[models.Session]:

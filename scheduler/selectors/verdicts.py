@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from django.db.models import Q
+
 from scheduler import models
-from scheduler.core import explain, states
+from scheduler.core import decisions, explain, states
 from scheduler.selectors import signal_names
 
-_S = states.SessionState
+_S, _R = states.SessionState, decisions.PendReason
 _PLAIN = {
     _S.SCHEDULED.value: "being started",
     _S.RUNNING.value: "",
@@ -43,9 +45,23 @@ def _line(session: models.Session) -> str:
 
 def _pending(session: models.Session) -> str:
     reason = getattr(session, "pend_reason", None)
-    if session.is_held:
-        return explain.pend_title("held")
-    return explain.pend_title(reason.reason if reason else "not-evaluated")
+    return explain.pend_title(headline(reason.reason if reason else None, is_held=session.is_held))
+
+
+def headline(recorded: str | None, *, is_held: bool) -> str:
+    """Return why a session waits: as the last round recorded it, but held as soon as it is held."""
+    return _R.HELD.value if is_held else recorded or _R.NOT_EVALUATED.value
+
+
+def waits_for(reason: str) -> Q:
+    """Return which sessions wait with this headline."""
+    pending = Q(state=_S.PENDING.value)
+    if reason == _R.HELD:
+        return pending & Q(is_held=True)
+    recorded = Q(pend_reason__reason=reason)
+    if reason == _R.NOT_EVALUATED:
+        recorded |= Q(pend_reason=None)
+    return pending & Q(is_held=False) & recorded
 
 
 def _suspended(session: models.Session) -> str:

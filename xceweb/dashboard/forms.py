@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django import forms, http
 
+from scheduler.core import decisions as core
 from scheduler.selectors import decisions, sessions
 
 
@@ -15,6 +16,7 @@ class SessionFilters(forms.Form):
     owner = forms.ChoiceField(required=False, choices=[("me", "Me")])
     group = forms.SlugField(required=False)
     queue = forms.SlugField(required=False)
+    reason = forms.ChoiceField(required=False, choices=[(one.value, one.value) for one in core.PendReason])
     page = forms.IntegerField(required=False, min_value=1, max_value=100_000)
 
 

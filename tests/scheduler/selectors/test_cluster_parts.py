@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduler import errors, models
-from scheduler.selectors import groups, nodes, overview, policies, queues
+from scheduler.selectors import groups, nodes, overview, policies, queues, sessions
 from tests import model_factories, worlds
 
 
@@ -82,7 +82,7 @@ def test_a_node_is_silent_before_its_first_report(world: worlds.World) -> None:
 
 
 def test_waiting_sessions_are_summed_by_reason(world: worlds.World) -> None:
-    """Most frequent first; a session that no round has seen counts as such."""
+    """Tier after tier; a session that no round has seen counts as such, one that is held as held."""
     for _ in range(2):
         model_factories.a_session(
             owner=world.people["owner"], queue=world.queues["normal"], group=world.group, node_count=2
@@ -90,9 +90,27 @@ def test_waiting_sessions_are_summed_by_reason(world: worlds.World) -> None:
 
     found = groups.waiting_by_reason(world.people["viewer"], world.group)
 
-    assert [(row.reason, row.count) for row in found] == [("not-evaluated", 2), ("no-resources", 1)]
-    assert found[0].slots == {"cpu": 4_000, "mem": 4 << 30}
+    assert [(row.reason, row.count) for row in found] == [("no-resources", 1), ("not-evaluated", 2)]
+    assert found[1].slots == {"cpu": 4_000, "mem": 4 << 30}
+    models.Session.objects.filter(pend_reason=None, state="pending").update(is_held=True)
+    again = groups.waiting_by_reason(world.people["viewer"], world.group)
+    assert [(row.reason, row.count) for row in again] == [("held", 2), ("no-resources", 1)]
     assert groups.by_state(world.people["viewer"], world.group)["pending"] == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("viewer", 0), ("owner", 1), ("operator", 1), ("administrator", 1)]
+)
+def test_of_those_that_wait_a_list_shows_those_whose_reason_may_be_read(
+    world: worlds.World, name: str, count: int
+) -> None:
+    """The number on the group's page is that of its list."""
+    viewer = world.people[name]
+
+    (row,) = groups.waiting_by_reason(viewer, world.group)
+    listed = sessions.page(viewer, sessions.Filters(group=world.group.slug, reason=row.reason))
+
+    assert (row.count, row.readable, listed.total) == (1, count, count)
 
 
 def test_versions_tell_what_each_changed(world: worlds.World) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from scheduler import models
 from scheduler.selectors import permissions, sessions
 from tests import model_factories, worlds
 
@@ -26,6 +27,10 @@ def names(world: worlds.World, filters: sessions.Filters, who: str = "owner") ->
         (Filters(q="HIGH"), {"high-work"}),
         (Filters(owner="me", group="gpu", queue="normal"), {"low-work", "high-work", "late-work"}),
         (Filters(queue="urgent"), set()),
+        (Filters(reason="no-resources"), {"late-work"}),
+        (Filters(reason="no-resources", state="running"), set()),
+        (Filters(reason="held"), set()),
+        (Filters(reason="not-evaluated"), set()),
     ],
 )
 def test_filters_narrow(world: worlds.World, filters: sessions.Filters, expected: set[str]) -> None:
@@ -48,6 +53,23 @@ def test_names_are_searched_only_where_they_may_be_read(world: worlds.World) -> 
     }
 
     assert counts == {"viewer": 0, "submitter": 0, "operator": 3, "administrator": 3, "outsider": 0}
+
+
+def test_held_goes_before_what_the_last_round_said(world: worlds.World) -> None:
+    """As the row itself says it."""
+    models.Session.objects.filter(state="pending").update(is_held=True)
+
+    assert (names(world, Filters(reason="held")), names(world, Filters(reason="no-resources"))) == (
+        {"late-work"},
+        set(),
+    )
+
+
+def test_what_no_round_has_seen_is_found_as_such(world: worlds.World) -> None:
+    """It has no reason yet."""
+    models.PendReason.objects.all().delete()
+
+    assert names(world, Filters(reason="not-evaluated")) == {"late-work"}
 
 
 def test_a_row_of_a_summary_holds_nothing_more(world: worlds.World) -> None:

@@ -9,9 +9,9 @@ from django import urls
 
 from scheduler import models
 from scheduler.core import explain
-from scheduler.selectors import decisions, groups, nodes, slot_kinds
+from scheduler.selectors import decisions, groups, nodes, sessions, slot_kinds
 from xceweb.common import reasons
-from xceweb.dashboard.contexts import capacity, decision_list, node_pages, queue_rows
+from xceweb.dashboard.contexts import capacity, decision_list, node_pages, queue_rows, session_list
 
 _LAST = 5
 
@@ -76,7 +76,7 @@ def load(viewer: models.User, group: models.ResourceGroup) -> dict[str, Any]:
         "kinds": capacity.kinds(uses, known),
         "usage": None,
         "states": _states(viewer, group),
-        "pending": [_pending(row, known) for row in groups.waiting_by_reason(viewer, group)],
+        "pending": [_pending(group, row, known) for row in groups.waiting_by_reason(viewer, group)],
         "nodes": node_pages.cells(uses, known, counts),
         "queues": queue_rows.load(viewer, group=group),
         "decisions": decision_list.rows(viewer, found),
@@ -96,11 +96,16 @@ def _list_url(group: models.ResourceGroup, state: str) -> str:
     return f"{urls.reverse('dashboard:session-list')}?{query}"
 
 
-def _pending(row: groups.Waiting, known: dict[str, slot_kinds.Kind]) -> dict[str, Any]:
+def _pending(
+    group: models.ResourceGroup, row: groups.Waiting, known: dict[str, slot_kinds.Kind]
+) -> dict[str, Any]:
+    listed = session_list.url(sessions.Filters(group=group.slug, reason=row.reason))
     return {
         "label": explain.pend_title(row.reason),
         "url": reasons.url(row.reason),
         "count": row.count,
+        "readable": row.readable,
+        "list_url": listed if row.readable else "",
         "slots": slot_kinds.amounts(row.slots, known),
         "oldest_wait_s": row.oldest_wait_s,
     }

@@ -9,7 +9,7 @@ from typing import Any
 from django import urls
 
 from scheduler import models
-from scheduler.core import states
+from scheduler.core import decisions, explain, states
 from scheduler.selectors import permissions, sessions, slot_kinds
 from xceweb.common import marks
 from xceweb.dashboard.contexts import words
@@ -43,6 +43,9 @@ def _filters(viewer: models.User, filters: sessions.Filters, page: sessions.Page
         "is_filtered": filters.is_filtered,
         "facets": _facets(filters, page),
         "groups": list(permissions.visible_groups(viewer).values_list("slug", flat=True)),
+        "reasons": [
+            {"code": one.value, "label": explain.pend_title(one.value)} for one in decisions.PendReason
+        ],
         "queues": list(permissions.visible_queues(viewer).values_list("slug", flat=True)),
     }
 

@@ -30,6 +30,8 @@ def session_list() -> dict[str, Any]:
             "owner": "",
             "group": "a100",
             "queue": "",
+            "reason": "",
+            "reasons": [{"code": "held", "label": "Held"}],
             "facets": facets,
             "is_filtered": True,
         }

@@ -93,9 +93,18 @@ def test_a_groups_page_has_its_parts(world: worlds.World) -> None:
     found = group_page.load(world.people["viewer"], world.group)
 
     assert [row["label"] for row in found["pending"]] == ["Not enough free"]
+    assert found["pending"][0]["list_url"] == ""  # of others' sessions a viewer reads no reasons
     assert [node["name"] for node in found["nodes"]] == ["gpu-1"]
     assert [queue["name"] for queue in found["queues"]] == ["background", "normal", "urgent"]
     assert [row["number"] for row in found["decisions"]] == [world.decision.pk]
+
+
+def test_reasons_lead_to_the_sessions_that_wait_for_them(world: worlds.World) -> None:
+    """The list with the same number."""
+    (row,) = group_page.load(world.people["owner"], world.group)["pending"]
+
+    assert row["list_url"] == "/sessions/?group=gpu&reason=no-resources"
+    assert (row["count"], row["readable"]) == (1, 1)
 
 
 def test_a_queue_without_a_default_leaves_it_to_the_owner(world: worlds.World) -> None:
