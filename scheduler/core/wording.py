@@ -70,7 +70,7 @@ PEND_HELP: Mapping[decisions.PendReason, str] = {
 #: Why one session was stopped, or was not; filled with the numbers of the record.
 VERDICT: Mapping[decisions.Verdict, str] = {
     _V.SELECTED: "stopped",
-    _V.NOT_NEEDED: "not needed: it could have been stopped, but others were enough",
+    _V.NOT_NEEDED: "not needed: it could have been stopped, but there was enough without it",
     _V.NOT_LOWER: "not lower: {value} {own} is not below {theirs}",
     _V.OTHER_OWNER: "belongs to another owner",
     _V.QUEUE_NOT_LISTED: "its queue is not one that this queue may preempt from",

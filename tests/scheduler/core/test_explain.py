@@ -211,13 +211,13 @@ def test_one_that_takes_room_over_and_stops_nobody_is_told_so():
     assert explain.why_preempting(taken, node="n1") == expected
 
 
-def _joined():
-    """Return a stop that takes 2 cores over and adds a victim of 1."""
+def _joined(cpus=3000):
+    """Return a decision that takes 2 cores over, and adds a victim of 1 where 3 are asked."""
     one = {"job_priority": 1, "state": states.SessionState.PREEMPTED, "in_decision": True}
     leaving = factories.a_running(1, slots(cpu=2000), **one, stop_mode=entities.PreemptionMode.TERMINATE)
     leaving = dataclasses.replace(leaving, stop_deadline=factories.NOW + factories.SECOND)
     others = [factories.a_running(i, slots(cpu=1000), job_priority=1) for i in (2, 3)]
-    waiting = [factories.a_session(i, slots(cpu=1000 * (i - 6)), job_priority=i) for i in (8, 9)]
+    waiting = [factories.a_session(i, slots(cpu=n), job_priority=i) for i, n in ((8, 2000), (9, cpus))]
     kept = entities.Reservation(7, 8, 1, slots(cpu=2000), slots(), (1,), factories.NOW + factories.SECOND)
     view = factories.a_snapshot(
         [leaving, *others, *waiting], nodes=[factories.a_node(capacity=slots(cpu=4000))], reservations=(kept,)
@@ -283,6 +283,17 @@ def test_a_verdict_is_told_with_its_numbers():
     assert explain.verdict_text("not-lower", facts) == "not lower: job priority 5 is not below 4"
     assert explain.verdict_text("min-runtime", {}) == "protected by the minimum runtime"
     assert explain.verdict_text("min-runtime", {"until": 0}, clock=lambda _: "noon").endswith("until noon")
+
+
+def test_who_was_not_needed_is_told_so_also_where_room_was_taken_over_and_nobody_stopped():
+    taken = _joined(cpus=2000)
+
+    (not_needed,) = {c["verdict"] for c in taken["candidates"]} - {"in-another-decision"}
+
+    assert (taken["victims"], not_needed) == ([], "not-needed")
+    assert explain.verdict_text(not_needed, {}) == (
+        "not needed: it could have been stopped, but there was enough without it"
+    )
 
 
 def test_verdicts_are_counted_most_frequent_first():

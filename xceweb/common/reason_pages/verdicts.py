@@ -17,8 +17,8 @@ PAGES: Mapping[str, Page] = {
         "The record of the decision names the rule and who set it. " + _RULES,
     ),
     "not-needed": Page(
-        "The rules would have allowed to stop it, but others were enough: no set ever has a member that "
-        "could be left out.",
+        "The rules would have allowed to stop it, but there was enough without it: others were stopped, or room that "
+        "was being made already was taken over. No set ever has a member that could be left out.",
         "Nothing. A later session may still need it.",
         "Which of several is stopped is the policy's choice: fewest first on the queue axis, lowest rank "
         "on the owner's.",
