@@ -14,7 +14,7 @@ import pathlib
 import signal
 import sys
 
-from scheduler.agent import journal, limits, loop, memory, processes, spawner, starting, workspace
+from scheduler.agent import accounts, journal, limits, loop, memory, processes, spawner, starting, workspace
 from scheduler.agent.stop import freezer
 from scheduler.protocol import signing
 
@@ -55,6 +55,12 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     _add_limits(parser)
     parser.add_argument("--log-level", default="INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
     parser.add_argument(
+        "--accounts",
+        type=pathlib.Path,
+        metavar="FILE",
+        help="multi-user mode, needs root: JSON object owner -> account of this node, writable by root alone",
+    )
+    parser.add_argument(
         "--allow-root",
         action="store_true",
         help="for tests on throw-away machines: sessions run as root, too",
@@ -90,25 +96,30 @@ def main(arguments: list[str]) -> int:
     for noisy in ("celery.worker.strategy", "celery.app.trace"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     try:
-        _refuse_root(options)
+        table = _check_user(options)
         key = read_key(options.key_file, node=options.node)
-        space = workspace.Workspace(options.state_dir, options.node)
+        space = workspace.Workspace(options.state_dir, options.node, multi_user=table is not None)
         lock = _lock(space.root / "lock")
-        _run(options, key, space)
-    except (UsageError, OSError, journal.JournalError) as fault:
+        _run(options, key, space, table)
+    except (UsageError, OSError, journal.JournalError, accounts.AccountError) as fault:
         print(f"agent: {fault}", file=sys.stderr)
         return 1
     os.close(lock)
     return 0
 
 
-def _run(options: argparse.Namespace, key: signing.NodeKey, space: workspace.Workspace) -> None:
+def _run(
+    options: argparse.Namespace,
+    key: signing.NodeKey,
+    space: workspace.Workspace,
+    table: accounts.Table | None,
+) -> None:
     forks = spawner.Spawner()
     store = memory.Memory(journal.Journal(space.root / "journal"), boot=processes.boot_id())
     store.load()
     bounds = limits.Limits(processes=options.max_processes, files=options.max_files)
     root = _cgroup_root(options.stop_method)
-    means = starting.Means(store, space, forks, cgroup_root=root, limits=bounds)
+    means = starting.Means(store, space, forks, cgroup_root=root, limits=bounds, table=table)
 
     from scheduler.agent import app  # after the fork server: Celery starts threads
 
@@ -130,12 +141,21 @@ def _run(options: argparse.Namespace, key: signing.NodeKey, space: workspace.Wor
         forks.close()
 
 
-def _refuse_root(options: argparse.Namespace) -> None:
+def _check_user(options: argparse.Namespace) -> accounts.Table | None:
+    """Return the table of accounts, None in single-user mode; sessions are root in neither."""
+    if options.accounts is not None:
+        if os.geteuid() != 0:
+            raise UsageError("--accounts needs root: only root can start sessions as other accounts")
+        table = accounts.Table(options.accounts)
+        table.read()
+        return table
     if os.geteuid() == 0 and not options.allow_root:
         raise UsageError(
             "refusing to run as root, because sessions would be root, too; start the agent as an ordinary"
-            " user: setpriv --reuid nobody --regid nogroup --clear-groups python -m scheduler.agent ..."
+            " user: setpriv --reuid nobody --regid nogroup --clear-groups python -m scheduler.agent ...,"
+            " or name the owners' accounts with --accounts"
         )
+    return None
 
 
 def read_key(path: pathlib.Path, *, node: str) -> signing.NodeKey:

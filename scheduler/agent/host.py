@@ -26,20 +26,21 @@ def facts(node: str) -> dict[str, str | int]:
     }
 
 
-def enforce(*, cgroup_root: pathlib.Path | None) -> dict[str, bool]:
+def enforce(*, cgroup_root: pathlib.Path | None, multi_user: bool) -> dict[str, bool]:
     """
     Return what this host can enforce.
 
     Args:
         cgroup_root: delegated control group directory, or None.
+        multi_user: whether each owner's sessions run as an account of their own.
     """
     controllers = limits.controllers(cgroup_root) if cgroup_root is not None else frozenset()
     return {
         "affinity": True,
         "cgroup_v2": {"cpu", "memory"} <= controllers,
         "freezer": cgroup_root is not None,
-        "processes": "pids" in controllers or limits.are_processes_limited(),
-        "multi_user": False,
+        "processes": "pids" in controllers or multi_user or limits.are_processes_limited(),
+        "multi_user": multi_user,
     }
 
 

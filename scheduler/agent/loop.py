@@ -124,7 +124,9 @@ class Agent:
                 pid=os.getpid(),
                 host_facts=host.facts(self._means.space.node),
                 sessions=tuple(self._means.memory.book.held()[:2000]),
-                enforce=host.enforce(cgroup_root=self._means.cgroup_root),
+                enforce=host.enforce(
+                    cgroup_root=self._means.cgroup_root, multi_user=self._means.table is not None
+                ),
             )
         )
         self._out.resend(everything=True)

@@ -30,7 +30,7 @@ class Means:
         spawner: starts shepherds.
         cgroup_root: delegated control group directory, or None: stopping by signals.
         limits: what every session may use.
-        choose_account: whom a session runs as; None = the agent's own account.
+        table: accounts of owners, or None: single-user mode, all sessions run as the agent's own account.
         choose_driver: the stop driver for a run with this control group (empty: none).
     """
 
@@ -39,7 +39,7 @@ class Means:
     spawner: spawner.Spawner
     cgroup_root: pathlib.Path | None = None
     limits: limits.Limits = dataclasses.field(default_factory=limits.Limits)
-    choose_account: Callable[[messages.StartCommand], accounts.Account | None] = lambda command: None
+    table: accounts.Table | None = None
     choose_driver: Callable[[str], driver.StopDriver] = freezer.choose_driver
 
 
@@ -65,7 +65,7 @@ async def start(command: messages.StartCommand, means: Means, cpus: tuple[int, .
 
 
 def _terms(command: messages.StartCommand, means: Means, cpus: tuple[int, ...]) -> workspace.Terms:
-    account = means.choose_account(command)
+    account = means.table.account_of(command.owner) if means.table is not None else None
     root, bounds = means.cgroup_root, means.limits.of(command.slots)
     group = freezer.make_group(root, f"{command.session}.{command.epoch}") if root is not None else ""
     if group:

@@ -50,6 +50,8 @@ class StartCommand(Command):
         warn_signal: signal of the warning before an end.
         exit0_checkpointed: whether exit code 0 after the warning means "checkpointed"; informative.
         grace_ms: time from warning to kill when the wall-time limit ends the session.
+        owner: who submitted it; a node in multi-user mode runs it as that owner's account.
+        fence_ms: silence after which the node ends it by itself; 0 = never.
     """
 
     TYPE: ClassVar[str] = "start"
@@ -67,6 +69,8 @@ class StartCommand(Command):
     warn_signal: fields.SignalNumber = 15
     exit0_checkpointed: bool = False
     grace_ms: fields.GraceMillis = 10_000
+    owner: Annotated[fields.Word, fields.Since(2)] = ""
+    fence_ms: Annotated[fields.GraceMillis, fields.Since(2)] = 0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -162,6 +162,8 @@ class EndCause(enum.StrEnum):
     WALL_TIME = "wall-time"
     #: Found gone: reboot, or a supervisor that died with its job; exit status unknown.
     GONE = "gone"
+    #: By the node itself, after it had not been heard for as long as the start said.
+    FENCED = "fenced"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -179,4 +181,4 @@ class NewerWord:
 
 
 #: Words that the first version does not have.
-NEWER_WORDS: dict[enum.Enum, NewerWord] = {}
+NEWER_WORDS: dict[enum.Enum, NewerWord] = {EndCause.FENCED: NewerWord(2, EndCause.GONE)}

@@ -48,7 +48,7 @@ from scheduler.protocol.reports import (
 #: The version that every peer speaks; what is not yet agreed on is said in it.
 FIRST = 1
 #: The highest version spoken here.
-VERSION = 1
+VERSION = 2
 
 #: Every command.
 COMMANDS: tuple[type[Command] | type[AckCommand], ...] = (

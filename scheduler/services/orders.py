@@ -21,8 +21,8 @@ SIGTSTP = 20
 
 def start(work: unit.Work, session: models.Session, grants: tuple[decisions.NodeGrant, ...]) -> None:
     """Order the start of a session that has just been SCHEDULED, on each of its nodes."""
-    names = dict(models.Node.objects.filter(pk__in=[g.node_id for g in grants]).values_list("pk", "name"))
-    nodes = tuple(names[grant.node_id] for grant in grants)
+    hosts = _hosts([grant.node_id for grant in grants])
+    nodes = tuple(hosts[grant.node_id].name for grant in grants)
     for rank, grant in enumerate(grants):
         message = messages.StartCommand(
             command_id=commands.new_command_id(),
@@ -41,6 +41,7 @@ def start(work: unit.Work, session: models.Session, grants: tuple[decisions.Node
             warn_signal=session.warning_signal,
             exit0_checkpointed=session.exit_0_after_warning == "checkpointed",
             grace_ms=grace_s(session, session.group.policy) * 1000,
+            owner=session.owner.username if hosts[grant.node_id].is_multi_user else "",
         )
         commands.order(work, session, grant.node_id, message)
     models.Run.objects.create(
@@ -50,6 +51,20 @@ def start(work: unit.Work, session: models.Session, grants: tuple[decisions.Node
         node_names=list(nodes),
         dispatched_at=work.now,
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class _Host:
+    """What a start must know of a node: its name, and what its agent said that it can do."""
+
+    name: str
+    is_multi_user: bool
+
+
+def _hosts(node_ids: list[int]) -> dict[int, _Host]:
+    rows = models.Node.objects.filter(pk__in=node_ids).values_list("pk", "name", "agent__facts")
+    able = {pk: (name, (facts or {}).get("enforce", {})) for pk, name, facts in rows}
+    return {pk: _Host(name, bool(can.get("multi_user"))) for pk, (name, can) in able.items()}
 
 
 def resume(work: unit.Work, session: models.Session) -> None:

@@ -89,8 +89,9 @@ class Bench:
         await self.up()
 
     def tell(self, command: messages.Message, *, key: signing.NodeKey = KEY) -> None:
-        """Send a command."""
-        self.agent.on_command(signing.seal(command, key=key, boot="c", seq=next(self._seq)))
+        """Send a command in the present version."""
+        seq, version = next(self._seq), messages.VERSION
+        self.agent.on_command(signing.seal(command, key=key, boot="c", seq=seq, version=version))
 
     def reports(self, kind: type[R]) -> list[R]:
         """Return what was sent of one kind so far."""

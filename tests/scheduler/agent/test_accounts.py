@@ -109,7 +109,7 @@ ready()
 async def crowd(forks):
     """A bench whose sessions run as another account."""
     with strangers.public_place() as place:
-        one = benches.Bench(place, forks, multi_user=True, choose_account=lambda command: strangers.account())
+        one = benches.Bench(place, forks, multi_user=True, table=strangers.Table())
         await one.up()
         yield one
         await one.clear()
@@ -153,14 +153,11 @@ async def test_a_session_of_another_account_is_suspended_resumed_ended_and_its_f
 
 
 @strangers.NEEDS_ROOT
-async def test_an_owner_without_an_account_is_a_failed_start(forks):
-    def nobodys(command):
-        raise accounts.AccountError("no account on this node belongs to eve")
-
+async def test_an_owner_without_an_account_is_a_failed_start(forks, table):
     with strangers.public_place() as place:
-        one = benches.Bench(place, forks, multi_user=True, choose_account=nobodys)
+        one = benches.Bench(place, forks, multi_user=True, table=table)
         await one.up()
-        failed = await one.ask(benches.a_start(), messages.StartFailed)
+        failed = await one.ask(benches.a_start(owner="eve"), messages.StartFailed)
         await one.clear()
 
     assert failed.error == "no account on this node belongs to eve"

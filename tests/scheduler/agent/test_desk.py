@@ -264,9 +264,9 @@ async def test_a_command_waits_for_its_repetition_when_the_journal_cannot_take_i
 async def test_p18_an_agent_answers_in_the_version_in_which_it_is_spoken_to(bench, monkeypatch):
     later_version.speak(monkeypatch)
     run = await bench.started()
-    later = benches.signing.seal(run.suspend(), key=benches.KEY, boot="c", seq=99, version=2)
-    bench.agent.on_command(later)
+    first = benches.signing.seal(run.suspend(), key=benches.KEY, boot="c", seq=99)
+    bench.agent.on_command(first)
     await bench.report(messages.Stopped, session=run.session)
     spoken = {e.body.TYPE: e.version for e in bench.wire.envelopes}
 
-    assert (spoken["started"], spoken["stopped"], spoken["heartbeat"]) == (1, 2, 1)
+    assert (spoken["started"], spoken["stopped"], spoken["heartbeat"]) == (later_version.LATER, 1, 1)

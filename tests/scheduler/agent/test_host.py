@@ -25,13 +25,20 @@ def test_facts_fit_a_hello():
 def test_a_host_without_delegation_says_what_it_cannot_enforce(monkeypatch, user, are_limited):
     monkeypatch.setattr(os, "geteuid", lambda: user)
 
-    assert host.enforce(cgroup_root=None) == {
+    assert host.enforce(cgroup_root=None, multi_user=False) == {
         "affinity": True,
         "cgroup_v2": False,
         "freezer": False,
         "processes": are_limited,
         "multi_user": False,
     }
+
+
+def test_a_root_that_changes_to_accounts_has_their_processes_limited(monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    said = host.enforce(cgroup_root=None, multi_user=True)
+
+    assert (said["multi_user"], said["processes"]) == (True, True)
 
 
 def refuse(path, text):
@@ -44,7 +51,7 @@ def test_shares_are_enforced_only_where_the_kernel_passes_the_controllers_on(
 ):
     (tmp_path / "cgroup.subtree_control").write_text(controllers)
     monkeypatch.setattr(pathlib.Path, "write_text", refuse)
-    said = host.enforce(cgroup_root=tmp_path)
+    said = host.enforce(cgroup_root=tmp_path, multi_user=False)
 
     assert (said["cgroup_v2"], said["freezer"], said["processes"]) == (are_shares, True, True)
 

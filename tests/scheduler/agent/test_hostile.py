@@ -52,7 +52,7 @@ while True:
 async def victim(forks):
     """A bench with tight limits; as root its sessions run as an account of their own."""
     is_root = os.geteuid() == 0
-    more = {"choose_account": lambda command: strangers.account(strangers.UID + 1)} if is_root else {}
+    more = {"table": strangers.Table(strangers.UID + 1)} if is_root else {}
     bounds = limits.Limits(processes=PROCESSES if is_root else PROCESSES + _own_threads())
     with strangers.public_place() as place:
         one = benches.Bench(place, forks, multi_user=is_root, limits=bounds, **more)

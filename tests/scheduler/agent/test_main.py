@@ -29,6 +29,24 @@ def test_root_is_refused_because_sessions_would_be_root(agent):
     assert "refusing to run as root" in refusal(agent)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may name a table")
+def test_a_table_of_accounts_that_others_may_write_is_refused(agent, tmp_path):
+    table = tmp_path / "accounts.json"
+    table.write_text("{}")
+    table.chmod(0o666)
+
+    assert "writable by root alone" in refusal(agent, "--accounts", str(table))
+
+
+def test_accounts_of_others_need_root(monkeypatch, tmp_path):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    options = main.parse(
+        ["--node", "n1", "--broker", "memory://", "--key-file", "k", "--state-dir", "s", "--accounts", "t"]
+    )
+    with pytest.raises(main.UsageError, match="--accounts needs root"):
+        main._check_user(options)
+
+
 def test_a_key_of_another_node_is_refused(agent):
     key = json.loads(agent.key_file.read_text()) | {"node": "n2"}
     agent.key_file.write_text(json.dumps(key))

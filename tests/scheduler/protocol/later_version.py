@@ -1,5 +1,5 @@
 """
-A second version of the protocol for tests: what a later release might add to the first.
+The next version of the protocol for tests: what a later release might add.
 
 A vital field and a message for agents; a field, a word and a message for controllers.
 """
@@ -14,7 +14,7 @@ import pytest
 
 from scheduler.protocol import codec, fields, messages
 
-LATER = 2
+LATER = messages.VERSION + 1
 
 
 class Sky(enum.StrEnum):

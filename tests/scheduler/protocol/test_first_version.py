@@ -55,10 +55,16 @@ def _one_of(body):
 @quick
 @given(data=st.data())
 def test_p18_whatever_is_said_in_the_first_version_its_strict_reader_accepts(cls, data):
-    text = _said_in_first(data.draw(builders.any_message(cls)))
+    text = _said_in_first(_without_what_came_later(data.draw(builders.any_message(cls))))
     assume(text is not None)
 
     first_version.read(text)
+
+
+def _without_what_came_later(message):
+    """A command that uses a later field is not said in the first version at all."""
+    _, newer = codec._split(type(message), messages.FIRST)
+    return dataclasses.replace(message, **{field.name: field.default for field in newer})
 
 
 def _said_in_first(message):

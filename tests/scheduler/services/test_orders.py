@@ -29,6 +29,19 @@ def test_a_start_carries_slots_indices_and_the_nodes_in_order(make_cluster):
     assert (start.wall_limit_s, start.session) == (60, str(session.public_id))
 
 
+@pytest.mark.parametrize(("is_multi_user", "owner"), [(True, "alice"), (False, "")])
+def test_a_start_names_its_owner_to_nodes_that_run_sessions_as_their_owners(
+    make_cluster, is_multi_user, owner
+):
+    cluster = make_cluster()
+    cluster.agent.hello()
+    models.AgentStatus.objects.update(facts={"enforce": {"multi_user": is_multi_user}})
+    cluster.submit(cluster.alice)
+    cluster.round()
+
+    assert [start.owner for start in cluster.agent.open_commands()] == [owner]
+
+
 @pytest.mark.parametrize(
     ("mode", "action", "signal"),
     [("suspend", "suspend", 20), ("reschedule", "kill", 15), ("terminate", "kill", 15)],

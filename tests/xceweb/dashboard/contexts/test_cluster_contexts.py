@@ -233,7 +233,7 @@ def test_a_host_that_enforces_all_is_not_warned_of(world: worlds.World) -> None:
     """Nor one whose agent has not said anything yet."""
     owner = world.people["owner"]
     silent = node_pages.one(owner, node_selector.require(owner, "gpu-1"))
-    able = dict.fromkeys(host.enforce(cgroup_root=None), True)
+    able = dict.fromkeys(host.enforce(cgroup_root=None, multi_user=False), True)
     models.AgentStatus.objects.create(node=world.node, facts={"enforce": able})
     able = node_pages.one(owner, node_selector.require(owner, "gpu-1"))
 
