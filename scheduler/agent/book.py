@@ -44,9 +44,7 @@ class Stop:
 
 @dataclasses.dataclass
 class Run:
-    """
-    One process life of a session here: from a start to its end, over any number of suspends and resumes.
-    """
+    """One process life of a session here: from a start to its end, over any number of suspends and resumes."""
 
     start: messages.StartCommand
     #: Fencing number now; a resume raises it. The directory keeps that of the start.
@@ -61,6 +59,8 @@ class Run:
     stop: Stop | None = None
     #: Command id of the stop that suspended it.
     suspended_by: str = ""
+    #: The resume or withdrawal under way: its command id and the epoch that comes of it.
+    continuing: tuple[str, int] | None = None
     #: A warning was delivered before the end.
     warned: bool = False
     ended: messages.Ended | None = None
@@ -127,9 +127,7 @@ class Book:
         return run if run is not None and run.epoch == epoch else None
 
     def held(self) -> list[messages.HeldSession]:
-        """
-        Return what the node holds, for hello and heartbeat; starts under way have an open command instead.
-        """
+        """Return what the node holds, for hello and heartbeat; starts under way have an open command instead."""
         return [
             messages.HeldSession(session=run.session, epoch=run.epoch, state=fields.HeldState(run.state))
             for run in self.runs.values()
@@ -166,10 +164,13 @@ class Book:
             case messages.CancelStartCommand():
                 self.cancelled.add((command.session, command.epoch))
                 if run is not None and run.state is RunState.SUSPENDED:
-                    run.epoch = max(run.epoch, command.epoch)
+                    run.epoch, run.continuing = max(run.epoch, command.epoch), None
             case messages.WithdrawCommand():
                 self.withdrawn.add(command.stops)
                 self._session_of[command.stops] = command.session
+                _continue(run, command)
+            case messages.ResumeCommand():
+                _continue(run, command)
             case messages.KillCommand() if run is not None:
                 run.epoch = max(run.epoch, command.epoch)
             case messages.KillCommand():
@@ -183,7 +184,7 @@ class Book:
 
     def _apply_stop(self, run: Run, stop: Stop) -> None:
         stop.cause = fields.EndCause(stop.cause)
-        run.stop, run.state, run.warned = stop, RunState.STOPPING, False
+        run.stop, run.state, run.warned, run.continuing = stop, RunState.STOPPING, False, None
 
     def _open_stop(self, session: str) -> Stop:
         stop = self.runs[session].stop
@@ -194,8 +195,12 @@ class Book:
         assert isinstance(report, messages.Report)
         self.outbox[entry["boot"], entry["seq"]] = report
         if report.command_id:
+            if self.answers.get(report.command_id) is not None:
+                return  # said again, and long overtaken
             self._know(report.command_id, report.session, report)
         run = self.runs.get(report.session)
+        if run is not None and run.continuing and run.continuing[0] == report.command_id:
+            run.continuing = None
         if run is not None and report.epoch >= run.epoch:
             self._apply_to_run(run, report)
 
@@ -222,7 +227,7 @@ class Book:
         """Leave the transition; count or stop counting running time."""
         run.ran_ms = run.running_ms(now_ms)
         run.running_since_ms = now_ms if state is RunState.RUNNING else None
-        run.state, run.stop = state, None
+        run.state, run.stop, run.continuing = state, None, None
 
     def _know(self, command_id: str, session: str, answer: messages.Report | None) -> None:
         self.answers[command_id] = answer
@@ -260,28 +265,25 @@ class Book:
         run.stop = Stop(**plain["stop"]) if plain["stop"] else None
         if run.stop is not None:
             run.stop.cause = fields.EndCause(run.stop.cause)
+        run.continuing = tuple(plain["continuing"]) if plain.get("continuing") else None
         run.ended = plain["ended"] and _report(plain["ended"])
         self.runs[run.session] = run
+
+
+def _continue(run: Run | None, command: messages.Command) -> None:
+    if run is not None and run.state in (RunState.SUSPENDED, RunState.STOPPING):
+        run.continuing = command.command_id, command.epoch
 
 
 def _work_of(run: Run, withdrawn: set[str]) -> str:
     """Return the command that the state of a run stands for, or nothing."""
     if run.state is RunState.STARTING:
         return run.start.command_id
+    if run.continuing is not None:
+        return run.continuing[0]
     if run.stop is not None and run.stop.command_id not in withdrawn:
         return run.stop.command_id
     return ""
-
-
-def merge_kill(old: Stop, new: Stop) -> Stop:
-    """Return the kill under way, answered under the new command, and earlier where the new one says so."""
-    return dataclasses.replace(
-        old,
-        command_id=new.command_id or old.command_id,
-        grace_ms=min(old.grace_ms, new.begun_ms - old.begun_ms + new.grace_ms)
-        if new.is_kill
-        else old.grace_ms,
-    )
 
 
 def _dump_run(run: Run) -> Entry:

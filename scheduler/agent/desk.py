@@ -10,10 +10,9 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
-import signal
 from collections.abc import Mapping
 
-from scheduler.agent import book, host, journal, life, outbox, output, records, starting
+from scheduler.agent import book, host, intents, journal, life, outbox, output, records, starting
 from scheduler.protocol import errors, fields, messages, signing
 
 log = logging.getLogger(__name__)
@@ -131,7 +130,7 @@ class Desk:
             return
         self._later(command, old.ended)
         if old.run.stop is None or not old.run.stop.kill_begun:
-            old.begin_stop(_kill_of("", int(signal.SIGKILL), 0))
+            old.begin_stop(intents.at_once())
 
     def _cancel_start(self, command: messages.CancelStartCommand) -> None:
         run, here = self._book.runs.get(command.session), self.lives.get(command.session)
@@ -154,7 +153,7 @@ class Desk:
             self._reply_state(command, run)
         else:
             self._memory.accept(command, sync=False)
-            here.begin_stop(_stop_of(command))
+            here.begin_stop(intents.of_stop(command))
 
     def _kill(self, command: messages.KillCommand) -> None:
         run, here = self._book.runs.get(command.session), self.lives.get(command.session)
@@ -165,10 +164,7 @@ class Desk:
             self._reply_state(command, run)
         else:
             self._memory.accept(command, sync=False)
-            is_wall = command.cause is fields.KillCause.WALL_TIME
-            cause = fields.EndCause.WALL_TIME if is_wall else fields.EndCause.KILLED
-            number = command.signal or int(signal.SIGTERM)
-            here.begin_stop(_kill_of(command.command_id, number, command.grace_ms, cause=cause))
+            here.begin_stop(intents.of_kill(command))
 
     def _withdraw(self, command: messages.WithdrawCommand) -> None:
         run, here = self._find(command)
@@ -251,16 +247,3 @@ def _about(command: messages.Command, report: messages.Report) -> messages.Repor
     return dataclasses.replace(
         report, session=command.session, epoch=command.epoch, command_id=command.command_id
     )
-
-
-def _stop_of(command: messages.StopCommand) -> book.Stop:
-    is_kill = command.action is fields.StopAction.KILL
-    number = command.signal or int(signal.SIGTERM if is_kill else signal.SIGTSTP)
-    stop = _kill_of(command.command_id, number, command.grace_ms)
-    return dataclasses.replace(stop, is_kill=is_kill, suspend_grace_ms=command.suspend_grace_ms)
-
-
-def _kill_of(
-    command_id: str, number: int, grace_ms: int, *, cause: fields.EndCause = fields.EndCause.KILLED
-) -> book.Stop:
-    return book.Stop(command_id, True, number, grace_ms, 0, records.monotonic_ms(), cause)

@@ -17,7 +17,7 @@ import signal
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from scheduler.agent import accounting, book, output, processes, records, starting, watches, work
+from scheduler.agent import accounting, book, intents, output, processes, records, starting, watches, work
 from scheduler.agent.stop import driver, freezer, procedures
 from scheduler.protocol import fields, messages
 
@@ -100,7 +100,7 @@ class Life:
         """Write a stop or kill down and carry it out; a kill under way only becomes earlier."""
         old = self.run.stop if self.run.stop is not None and self.run.stop.is_kill else None
         is_warned = old is not None and self.run.warned
-        stop = stop if old is None else book.merge_kill(old, stop)
+        stop = stop if old is None else intents.merge_kill(old, stop)
         entry = {"kind": "stop", "session": self.run.session, "stop": dataclasses.asdict(stop)}
         self._means.memory.record(entry)
         self._carry_out(stop, is_warned=is_warned)
@@ -189,6 +189,8 @@ class Life:
         if self.launched.is_set() and self._watches.is_empty and not self.is_at_work:
             self._shepherd_left()
             return
+        if self.run.continuing is not None and not self.is_at_work:
+            self._continue_again(*self.run.continuing)
         match self.run.state:
             case book.RunState.RUNNING:
                 if table:
@@ -205,24 +207,23 @@ class Life:
             log.warning("session %s ran while suspended: stopped again", self.run.session)
             self._how.hold(self._target)
 
+    def _continue_again(self, command_id: str, epoch: int) -> None:
+        """Carry a resume or a withdrawal on: its processes may run already, and are not to be stopped again."""
+        self._begin(self._continue(epoch, is_withdrawal=epoch == self.run.epoch), command_id)
+
     def _stop_again(self) -> None:
-        """
-        Carry a stop on that an agent before, or a full disk, left unfinished; not one that was taken back.
-        """
+        """Carry a stop on that an agent before, or a full disk, left unfinished; not one that was taken back."""
         stop = self.run.stop
         if stop is not None and stop.command_id not in self._means.memory.book.withdrawn:
             self._carry_out(stop, is_warned=True)
 
     def _check_wall_time(self) -> None:
-        start, now = self.run.start, records.monotonic_ms()
-        if start.wall_limit_s is not None and self.run.running_ms(now) >= start.wall_limit_s * 1000:
-            number = start.warn_signal or int(signal.SIGTERM)
-            self.begin_stop(book.Stop("", True, number, start.grace_ms, 0, now, fields.EndCause.WALL_TIME))
+        limit_s, now = self.run.start.wall_limit_s, records.monotonic_ms()
+        if limit_s is not None and self.run.running_ms(now) >= limit_s * 1000:
+            self.begin_stop(intents.of_limit(self.run.start))
 
     def _shepherd_left(self) -> None:
-        """
-        It ended with its job, or it died alone: then the job is kept, and its exit status will be unknown.
-        """
+        """It ended with its job, or it died alone: then the job is kept, and its exit status will be unknown."""
         if (self._dir / records.END).exists():
             self._finish(fields.EndCause.SELF)
             return

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from scheduler.agent import book, processes
-from scheduler.protocol import codec, fields, messages
+from scheduler.protocol import codec, messages
 from tests.scheduler.agent import bench as benches
 
 START = benches.a_start()
@@ -52,6 +52,7 @@ HISTORIES = {
     "stopping": [*BEGUN, stop()],
     "kill begun": [*BEGUN, stop(is_kill=True), {"kind": "kill-begun", "session": START.session}],
     "suspended": [*BEGUN, stop(), STOPPED],
+    "resuming": [*BEGUN, stop(), STOPPED, command(about(messages.ResumeCommand, epoch=2))],
     "resumed": [*BEGUN, stop(), STOPPED, RESUMED],
     "ended": [*BEGUN, report(ENDED, 4)],
     "cancelled": [command(about(messages.CancelStartCommand, epoch=7))],
@@ -157,7 +158,8 @@ def test_an_acknowledged_end_is_held_no_longer():
 
 def test_commands_without_a_trace_are_forgotten_so_that_they_can_be_sent_again():
     resume, kill = about(messages.ResumeCommand, epoch=2), about(messages.KillCommand, cause="cancelled")
-    one = made_of([*HISTORIES["suspended"], command(resume), command(kill)])
+    one = made_of([*HISTORIES["running"], command(resume), command(kill)])
+    one.answers[STOP_ID] = one.answers[START.command_id]
     one.drop_unfinished()
 
     assert resume.command_id not in one.answers
@@ -183,18 +185,67 @@ def test_forgetting_a_session_keeps_its_fence():
     assert one.fence == {START.session: 1}
 
 
-def test_a_later_kill_can_only_make_a_kill_earlier():
-    old = book.Stop("a", True, 15, 5000, 0, 1000, fields.EndCause.WALL_TIME)
-    sooner = book.Stop("b", True, 9, 100, 0, 2000, fields.EndCause.KILLED)
-    later = book.Stop("", True, 9, 90_000, 0, 2000, fields.EndCause.KILLED)
-    suspend = book.Stop("c", False, 20, 0, 0, 2000, fields.EndCause.KILLED)
-
-    assert (book.merge_kill(old, sooner).grace_ms, book.merge_kill(old, sooner).command_id) == (1100, "b")
-    assert (book.merge_kill(old, later).grace_ms, book.merge_kill(old, later).command_id) == (5000, "a")
-    assert book.merge_kill(old, suspend).is_kill
-    assert book.merge_kill(old, sooner).cause is fields.EndCause.WALL_TIME
-
-
 def test_an_entry_of_a_later_version_is_not_guessed_at():
     with pytest.raises(ValueError, match="does not know: novelty"):
         made_of([{"kind": "novelty"}])
+
+
+def a_resume(epoch=2):
+    return about(messages.ResumeCommand, epoch=epoch)
+
+
+def a_withdrawal():
+    return about(messages.WithdrawCommand, stops=STOP_ID)
+
+
+@pytest.mark.parametrize(
+    ("entries", "begun"),
+    [
+        (HISTORIES["suspended"], a_resume()),
+        (HISTORIES["suspended"], a_withdrawal()),
+        (HISTORIES["stopping"], a_withdrawal()),
+    ],
+    ids=["resume", "withdrawal of a suspend", "withdrawal of a stop"],
+)
+def test_p02_what_was_being_continued_is_known_after_a_restart_and_not_asked_for_again(entries, begun):
+    one = made_of([*entries, command(begun)])
+    one.drop_unfinished()
+
+    assert one.runs[START.session].continuing == (begun.command_id, begun.epoch)
+    assert one.answers[begun.command_id] is None
+
+
+@pytest.mark.parametrize("end", ["answer", "cancel", "stop"])
+def test_a_continuation_ends_with_its_answer_its_cancel_or_another_stop(end):
+    begun = a_resume()
+    ends = {
+        "answer": report(messages.ResumeFailed(error="no"), 9, command_id=begun.command_id, epoch=2),
+        "cancel": command(about(messages.CancelStartCommand, epoch=2)),
+        "stop": stop(is_kill=True),
+    }
+    one = made_of([*HISTORIES["suspended"], command(begun), ends[end]])
+
+    assert one.runs[START.session].continuing is None
+
+
+def test_a_resume_of_what_runs_continues_nothing():
+    assert made_of([*BEGUN, command(a_resume())]).runs[START.session].continuing is None
+
+
+def test_p02_an_answer_that_is_given_again_changes_nothing_about_a_kill_under_way():
+    resume = a_resume()
+    resumed = RESUMED | {"body": RESUMED["body"] | {"command_id": resume.command_id}}
+    kill = stop(is_kill=True, command_id=benches.new_id())
+    story = [*HISTORIES["suspended"], command(resume), resumed, kill]
+    one, told_again = made_of(story), made_of([*story, resumed | {"seq": 99}])
+
+    assert told_again.runs == one.runs
+    assert ("b", 99) in told_again.outbox
+
+
+def test_p02_an_answer_that_is_given_again_changes_nothing_about_a_resume_under_way():
+    story = [*HISTORIES["suspended"], command(a_resume())]
+    one, told_again = made_of(story), made_of([*story, STOPPED | {"seq": 99}])
+
+    assert one.runs[START.session].continuing
+    assert told_again.runs == one.runs

@@ -318,3 +318,21 @@ async def test_an_end_that_a_full_disk_kept_from_the_journal_is_reported_later(b
 
     assert before == []
     assert (ended.exit_code, ended.known) == (6, True)
+
+
+@pytest.mark.parametrize("kind", ["resume", "withdrawal"])
+async def test_P02_what_an_agent_had_begun_to_continue_its_successor_continues_and_does_not_stop_again(
+    bench, kind
+):
+    run = await bench.started()
+    stop = run.suspend()
+    await bench.ask(stop, messages.Stopped)
+    resume = run.about(messages.ResumeCommand, epoch=2)
+    withdrawal = run.about(messages.WithdrawCommand, stops=stop.command_id)
+    begun, answer = (resume, messages.Resumed) if kind == "resume" else (withdrawal, messages.Withdrawn)
+    bench.memory.accept(begun)
+    await bench.restart()
+    report = await bench.report(answer, command_id=begun.command_id)
+
+    assert report.epoch == begun.epoch
+    assert {p.state for p in run.members} <= {"S", "R"}
