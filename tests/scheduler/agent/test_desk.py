@@ -267,6 +267,6 @@ async def test_p18_an_agent_answers_in_the_version_in_which_it_is_spoken_to(benc
     first = benches.signing.seal(run.suspend(), key=benches.KEY, boot="c", seq=99)
     bench.agent.on_command(first)
     await bench.report(messages.Stopped, session=run.session)
-    spoken = {e.body.TYPE: e.version for e in bench.wire.envelopes}
+    spoken = {e.body.TYPE: e.version for e in reversed(bench.wire.envelopes)}
 
     assert (spoken["started"], spoken["stopped"], spoken["heartbeat"]) == (later_version.LATER, 1, 1)
