@@ -132,10 +132,7 @@ def _canonical(content: Mapping[str, Any]) -> str:
 
 
 def _signature(content: Mapping[str, Any], key: NodeKey) -> str:
-    try:
-        signed = _canonical(content).encode()
-    except UnicodeEncodeError:
-        raise errors.ProtocolError("malformed", "not valid Unicode") from None
+    signed = _encoded(_canonical(content))
     return hmac.new(key.secret, signed, hashlib.sha256).hexdigest()
 
 
@@ -155,8 +152,15 @@ def _parse(text: str) -> dict[str, Any]:
 def _check_size(text: str) -> None:
     if not isinstance(text, str):
         raise errors.ProtocolError("malformed", "the envelope is no text")
-    if len(text) > SIZE_LIMIT or len(text.encode("utf-8", "replace")) > SIZE_LIMIT:
+    if len(text) > SIZE_LIMIT or len(_encoded(text)) > SIZE_LIMIT:
         raise errors.ProtocolError("too-large", f"more than {SIZE_LIMIT} bytes")
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise errors.ProtocolError("malformed", "not valid Unicode") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -32,8 +32,9 @@ class Standing(enum.Enum):
     """What a report is worth."""
 
     EVIDENCE = enum.auto()  #: the answer to a command, or an end that nobody ordered
-    REPEATED = enum.auto()  #: the command is answered already
-    UNFOUNDED = enum.auto()  #: no such command was given
+    REPEATED = enum.auto()  #: the command is answered already, or the run is over
+    UNFOUNDED = enum.auto()  #: no such command was given, or there was no such run
+    FOREIGN = enum.auto()  #: the session never was on that node
 
 
 def take(

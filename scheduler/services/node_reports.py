@@ -19,6 +19,7 @@ from scheduler.services import work as unit
 
 S = states.SessionState
 log = logging.getLogger(__name__)
+security = logging.getLogger("xce.security")
 VERSION_LENGTH = 32
 #: States in which a process, or its end report, must be on the node.
 _HAS_PROCESS = (S.RUNNING, S.PREEMPTED, S.SUSPENDED, S.STOPPING, S.TERMINATING)
@@ -105,21 +106,22 @@ def _kill_is_open(session: models.Session, node: models.Node) -> bool:
 
 
 def _kill_strangers(node: models.Node, held: tuple[messages.HeldSession, ...]) -> None:
-    """Answer what an agent holds and should not with a kill of that epoch, sent directly; it is asked again."""
+    """
+    Answer what an agent holds and should not with a kill of that epoch, sent directly; it is asked again.
+
+    An epoch that was never given is told, and not answered: that is no run that the controller has given up.
+    """
     living = [item for item in held if item.state != fields.HeldState.ENDED]
     rows = models.Session.objects.filter(public_id__in=[item.session for item in living])
-    current = {
-        str(public_id): (epoch, state)
-        for public_id, epoch, state in rows.filter(allocations__node=node).values_list(
-            "public_id", "epoch", "state"
-        )
-    }
+    here = rows.filter(allocations__node=node).values_list("public_id", "epoch")
+    current = {str(public_id): epoch for public_id, epoch in here}
     for item in living:
-        epoch, _ = current.get(item.session, (None, ""))
-        if epoch is None or item.epoch < epoch - 1:
-            log.warning(
-                "node %s holds session %s epoch %s that it should not", node.name, item.session, item.epoch
-            )
+        epoch = current.get(item.session)
+        if epoch is not None and epoch - 1 <= item.epoch <= epoch:
+            continue
+        text = "node %s holds session %s epoch %s that it should not"
+        security.warning(text, node.name, item.session, item.epoch)
+        if epoch is None or item.epoch < epoch:
             _send_kill(node, item)
 
 

@@ -2,8 +2,8 @@
 Take the reports of agents: open, fence, apply, acknowledge.
 
 The node is the key's, never the body's. A report is accepted only for a session that is held on that node, with the
-epoch of the run it speaks of; what was already applied changes nothing. A report that opens no key changes nothing
-and costs one line of the security log (P08).
+epoch of the run it speaks of; what was already applied changes nothing. A report that changes nothing costs one line
+of the security log (P08): a warning where it has no ground, information where it was merely said again or late.
 """
 
 from __future__ import annotations
@@ -70,8 +70,10 @@ def apply(node: models.Node, envelope: signing.Envelope) -> bool:
 
 def _apply(node: models.Node, report: messages.Message, *, is_news: bool) -> bool:
     match report:
+        case messages.Hello() | messages.Heartbeat() if report.session or report.command_id or report.epoch:
+            security.warning("report %s of %s names a session or a command", report.TYPE, node.name)
         case messages.Hello() | messages.Heartbeat() if not is_news:
-            log.info("report %s of %s is repeated or late", report.TYPE, node.name)
+            security.info("report %s of %s is repeated or late", report.TYPE, node.name)
         case messages.Hello():
             node_reports.hello(node, report)
         case messages.Heartbeat():
@@ -79,9 +81,9 @@ def _apply(node: models.Node, report: messages.Message, *, is_news: bool) -> boo
         case messages.Report(session=""):
             security.warning("report %s of %s names no session", report.TYPE, node.name)
         case messages.OutputTail():
-            session_reports.output_tail(node, report)
+            _tell(node, report, session_reports.output_tail(node, report))
         case messages.OutputPage():
-            log.info("a page of output came from %s that nobody waits for", node.name)
+            _tell(node, report, answers.Standing.UNFOUNDED)
         case messages.Report():
             return _about_session(node, report)
     return True
@@ -140,12 +142,24 @@ def _judge(work: unit.Work, session: models.Session, node: models.Node, report: 
     """Apply a report that is evidence; one without ground costs a line of the security log."""
     standing = answers.take(session, node, report, now=work.now)
     if not session.allocations.filter(node=node).exists():
-        if not _ran_there(session, node):
-            security.warning("report %s of %s about a session of another node", report.TYPE, node.name)
-    elif standing is answers.Standing.UNFOUNDED:
-        security.warning("report %s of %s answers no command of ours", report.TYPE, node.name)
-    elif standing is answers.Standing.EVIDENCE:
+        ran = _ran_there(session, node)
+        standing = answers.Standing.REPEATED if ran else answers.Standing.FOREIGN
+    elif standing is answers.Standing.EVIDENCE and not answers.is_current(session, report):
+        standing = answers.Standing.REPEATED
+    if standing is answers.Standing.EVIDENCE:
         session_reports.apply(work, session, node, report)
+    _tell(node, report, standing)
+
+
+def _tell(node: models.Node, report: messages.Report, standing: answers.Standing) -> None:
+    """Write the line that a report without effect costs."""
+    match standing:
+        case answers.Standing.FOREIGN:
+            security.warning("report %s of %s about a session of another node", report.TYPE, node.name)
+        case answers.Standing.UNFOUNDED:
+            security.warning("report %s of %s answers no command of ours", report.TYPE, node.name)
+        case answers.Standing.REPEATED:
+            security.info("report %s of %s is about what is settled or over", report.TYPE, node.name)
 
 
 def _ran_there(session: models.Session, node: models.Node) -> bool:

@@ -18,9 +18,8 @@ _PROOF_MEMBERS = 50
 
 
 def apply(work: unit.Work, session: models.Session, node: models.Node, report: messages.Report) -> None:
-    """Apply one report whose command, if it names one, was given; a report of another epoch changes nothing."""
-    if answers.is_current(session, report):
-        _HANDLERS[type(report)](work, session, node, report)
+    """Apply one report of the session's present run whose command, if it names one, was given."""
+    _HANDLERS[type(report)](work, session, node, report)
 
 
 def _is_open(session: models.Session, *kinds: Kind) -> bool:
@@ -175,17 +174,20 @@ _HANDLERS: dict[type[messages.Report], Callable[[unit.Work, models.Session, mode
 }
 
 
-def output_tail(node: models.Node, report: messages.OutputTail) -> None:
+def output_tail(node: models.Node, report: messages.OutputTail) -> answers.Standing:
     """Keep the last lines of an attempt's output; an older report than the one kept changes nothing."""
+    if report.command_id:
+        return answers.Standing.UNFOUNDED
     rows = models.Run.objects.filter(
         session__public_id=report.session, epoch__lte=report.epoch, node_names__contains=[node.name]
     ).filter(session__epoch__gte=report.epoch)
     run = rows.order_by("-epoch").first()
     if run is None:
-        return
+        return answers.Standing.UNFOUNDED
     kept, _ = models.SessionOutput.objects.get_or_create(
         session_id=run.session_id, attempt=run.attempt, defaults={"updated_at": clock.now()}
     )
-    models.SessionOutput.objects.filter(pk=kept.pk, size__lte=report.size).update(
-        tail=report.tail, size=report.size, is_truncated=report.truncated, updated_at=clock.now()
-    )
+    told = {"tail": report.tail, "size": report.size, "is_truncated": report.truncated}
+    rows = models.SessionOutput.objects.filter(pk=kept.pk, size__lte=report.size).exclude(**told)
+    is_news = rows.update(**told, updated_at=clock.now())
+    return answers.Standing.EVIDENCE if is_news else answers.Standing.REPEATED

@@ -1,6 +1,7 @@
 """Commands at the agent: repeated, stale, reordered, forged, and the races between them."""
 
 import dataclasses
+import random
 
 import pytest
 
@@ -8,6 +9,7 @@ from scheduler.protocol import fields, messages, signing
 from tests.scheduler.agent import bench as benches
 from tests.scheduler.protocol import later_version
 
+DAMAGED = 500
 GRACEFUL = """
 signal.signal(signal.SIGTERM, signal.SIG_IGN); ready()
 while True:
@@ -270,3 +272,23 @@ async def test_p18_an_agent_answers_in_the_version_in_which_it_is_spoken_to(benc
     spoken = {e.body.TYPE: e.version for e in reversed(bench.wire.envelopes)}
 
     assert (spoken["started"], spoken["stopped"], spoken["heartbeat"]) == (later_version.LATER, 1, 1)
+
+
+async def test_P08_damaged_commands_do_nothing_and_cost_one_line_each(bench, caplog):
+    run = await bench.started()
+    orders = (run.suspend(), run.kill(), run.about(messages.CancelStartCommand), benches.a_start())
+    texts = [signing.seal(order, key=benches.KEY, boot="c", seq=7) for order in orders]
+    journal = (bench.space.root / "journal").read_text()
+    chance, sent = random.Random(8), 0
+    while sent < DAMAGED:
+        text, other = chance.choice(texts), chance.choice(texts)
+        at = chance.randrange(len(text))
+        letter = chance.choice('"{}:,0123456789abcdef\u00e9\ud800')
+        worse = chance.choice([text[:at] + letter + text[at + 1 :], text[:at], text[:at] + other[at:]])
+        if worse not in texts:
+            bench.agent._desk.receive(worse)
+            sent += 1
+
+    assert sum(record.getMessage().startswith("security:") for record in caplog.records) == DAMAGED
+    assert (bench.space.root / "journal").read_text() == journal
+    assert list(bench.agent._desk.lives) == [run.session]

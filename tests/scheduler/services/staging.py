@@ -112,13 +112,26 @@ OTHERWISE: dict[type[messages.Report], type[messages.Report]] = {
 }
 
 
+#: Reports that never have an effect on a session, or only on the whole node.
+OTHERS: dict[type[messages.Report], Facts] = {
+    messages.Hello: {"agent_version": "test", "protocol": 1, "boot": "boot-1", "pid": 1, "host_facts": {}},
+    messages.Heartbeat: {},
+    messages.OutputPage: {"offset": 0, "data": "forged", "size": 6, "eof": True, "next_offset": 6},
+}
+KINDS = (*STAGES, *OTHERS)
+
+
 def stage(cluster: Cluster, kind: type[messages.Report]) -> messages.Report:
-    """Bring a session to where a report has an effect; return the report, not yet sent."""
-    prepare, facts = STAGES[kind]
+    """Bring a session to where a report has an effect, if it ever has one; return the report, not yet sent."""
+    prepare, facts = STAGES.get(kind) or (terminating, OTHERS[kind])
     session = prepare(cluster)
     session.refresh_from_db()
+    about: Facts = {"session": str(session.public_id), "epoch": session.epoch}
+    if kind in (messages.Hello, messages.Heartbeat):
+        return kind(sessions=(messages.HeldSession(**about, state=fields.HeldState.RUNNING),), **facts)
     command = models.AgentCommand.objects.get(session=session, settled_at=None)
-    about = {"session": str(session.public_id), "epoch": session.epoch, "command_id": str(command.command_id)}
+    if kind is not messages.OutputTail:
+        about["command_id"] = str(command.command_id)
     return kind(**about, **facts)
 
 
