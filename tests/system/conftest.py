@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.system import stack as stacks
+from tests.system import sweep
 
 
 @pytest.fixture(scope="session")
@@ -16,6 +17,14 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[stacks.Stack]:
     """The demo cluster, ready: base_url, logins, env, data_dir, process(name), kill(name), manage(...)."""
     with stacks.running(tmp_path_factory.mktemp("demo")) as running:
         yield running
+
+
+@pytest.fixture(autouse=True)
+def _swept(request: pytest.FixtureRequest) -> Iterator[None]:
+    """After each test on the shared stack: no process without its session, no session without its processes."""
+    yield
+    if "stack" in request.fixturenames:
+        sweep.check(request.getfixturevalue("stack"))
 
 
 @pytest.fixture

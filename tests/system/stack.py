@@ -144,11 +144,9 @@ def processes_about(data_dir: pathlib.Path) -> dict[int, str]:
     found = {}
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
-            words = _read(entry / "cmdline") + b" " + _read(entry / "environ")
+            words = read(entry / "cmdline") + b" " + read(entry / "environ")
             if os.fsencode(data_dir) in words and is_alive(int(entry.name)):
-                found[int(entry.name)] = (
-                    _read(entry / "cmdline").replace(b"\0", b" ").decode(errors="replace")
-                )
+                found[int(entry.name)] = read(entry / "cmdline").replace(b"\0", b" ").decode(errors="replace")
     return found
 
 
@@ -170,7 +168,8 @@ def uid_of(pid: int) -> int:
     return int(next(line for line in lines if line.startswith("Uid:")).split()[2])
 
 
-def _read(path: pathlib.Path) -> bytes:
+def read(path: pathlib.Path) -> bytes:
+    """Return what a file of /proc holds; nothing when its process is gone."""
     try:
         return path.read_bytes()
     except OSError:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
+import signal
 
 import pytest
 
 from tests.system import stack as stacks
+from tests.system import sweep
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(240)]
 PODS = pathlib.Path(__file__).resolve().parent.parent / "data" / "traces" / "pods.csv"
@@ -19,8 +22,10 @@ S, E = models.Session.objects, models.Event.objects
 one = S.get(name={name!r})
 tail = one.outputs.order_by('attempt').values_list('tail', flat=True).last() or ''
 print(json.dumps(dict(
-    state=one.state, attempt=one.attempt, epoch=one.epoch, lines=tail.count('step '), sessions=S.count(),
-    events=E.count(), last=models.EventCounter.objects.get().last,
+    id=str(one.public_id), state=one.state, attempt=one.attempt, epoch=one.epoch,
+    lines=tail.count('step '), sessions=S.count(), events=E.count(), last=models.EventCounter.objects.get().last,
+    ends=list(one.runs.order_by('attempt').values_list('how_ended', flat=True)),
+    reason=E.filter(session=one, type='session.requeued').values_list('data__reason', flat=True).last(),
 )))
 """
 _SUBMIT = """
@@ -107,3 +112,36 @@ def test_p03_killing_each_part_in_turn_loses_no_session_and_no_event(stack, coun
     assert after["sessions"] >= before["sessions"]
     assert after["events"] == after["last"] >= before["events"]
     stacks.until(lambda: _settled(stack), what="clean invariants", deadline_s=30)
+
+
+def _processes(stack: stacks.Stack, session: str) -> tuple[int, int]:
+    """Return a session's first process and its supervisor."""
+    (job,) = stacks.until(lambda: sweep.processes(stack.data_dir).get(session), what="its process")
+    stat = pathlib.Path(f"/proc/{job}/stat").read_text()
+    return job, int(stat.rpartition(")")[2].split()[1])
+
+
+def test_p03_an_end_that_nobody_saw_is_told_as_lost_and_the_session_starts_anew(stack, counting):
+    before = _facts(stack, counting)
+    job, supervisor = _processes(stack, before["id"])
+    for pid in (supervisor, job):
+        os.kill(pid, signal.SIGKILL)
+    after = stacks.until(
+        lambda: (found := _facts(stack, counting))["attempt"] > 1 and found["state"] == "running" and found,
+        what="a second attempt",
+        deadline_s=120,
+    )
+
+    assert (after["ends"], after["lines"] >= 0) == (["lost", ""], True)
+    assert after["reason"] == "exit status unknown"
+    assert after["epoch"] > before["epoch"]
+
+
+def test_the_sweep_names_what_disagrees():
+    found = {"b": [7], "c": [8], "d": [9]}
+    steady = {"a": "running 3", "b": "suspended 4", "c": "pending 5", "d": "stopping 6"}
+
+    assert sweep.compare(steady, found) == [
+        "session a is running and has no process",
+        "session c waits and has processes [8]",
+    ]
