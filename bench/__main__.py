@@ -1,5 +1,5 @@
 """
-Measures the scheduling core: selection beside CP-SAT and beside three schedulers' rules, whole rounds.
+Measures the scheduling core (selection beside CP-SAT and beside three schedulers' rules, whole rounds) and the agent.
 
 Prints Markdown tables. Figures of a shared machine are noisy: compare ratios.
 """
@@ -12,7 +12,7 @@ import platform
 import sys
 from collections.abc import Callable
 
-from bench import cluster, whole_round
+from bench import agent, cluster, whole_round
 
 
 def main(arguments: list[str]) -> int:
@@ -44,6 +44,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], str]] = {
     "selection": _selection,
     "cluster": lambda options: cluster.report(seeds=options.seeds),
     "traces": _traces,
+    "agent": lambda options: agent.report(runs=max(options.seeds, 20)),
     "round": lambda options: whole_round.report(seeds=min(options.seeds, 20)),
 }
 

@@ -34,7 +34,7 @@ def conclude(
 
     Args:
         run: with its stop, if one was under way.
-        directory: with the shepherd's records; without `exit` the status is unknown.
+        directory: with the shepherd's records; without `exit` and `end` the status is unknown.
         usage: as sampled; the shepherd's own figures win where larger.
         cause: `gone`, or `self` when the end was watched; becomes `killed` or `wall-time` by the facts.
 
@@ -42,6 +42,7 @@ def conclude(
         The report, still without session, epoch and command id.
     """
     status, end = records.read(directory / records.EXIT), records.read(directory / records.END)
+    status = end if "code" in end else status
     now = records.monotonic_ms()
     known = bool(status)
     return messages.Ended(

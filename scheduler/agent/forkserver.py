@@ -8,6 +8,7 @@ shepherds stay.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -49,6 +50,8 @@ def _fork(directory: str, pipe: int) -> None:
 def main() -> None:
     """Serve on stdin."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()
+    gc.freeze()  # what is loaded stays shared with the forks, which live without a collector
     serve(socket.socket(fileno=0))
 
 

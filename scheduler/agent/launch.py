@@ -20,6 +20,8 @@ _PR_SET_NAME, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 15, 36, 38
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PUNCH_HOLE = 0x01 | 0x02  # FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE
 
+_RESETTABLE = tuple(sorted(set(map(int, signal.valid_signals())) - {signal.SIGKILL, signal.SIGSTOP}))
+
 Spec = dict[str, Any]
 
 
@@ -51,8 +53,8 @@ def reset_signals() -> None:
     """
     Give every signal its default action and unblock all: a job inherits neither our handlers nor our mask.
     """
-    for number in set(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP}:
-        with contextlib.suppress(OSError, ValueError):
+    for number in _RESETTABLE:
+        if signal.getsignal(number) is not signal.SIG_DFL:
             signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 

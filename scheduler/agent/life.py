@@ -135,7 +135,9 @@ class Life:
 
     async def _kill(self, stop: book.Stop, grace_ms: int) -> None:
         notice = procedures.Notice(stop.signal, grace_ms, None if self.run.warned else self._warned)
-        await procedures.kill(self._how, self._target, notice, before_kill=self._kill_begins)
+        over = (self._dir / records.END).exists
+        begins = self._kill_begins
+        await procedures.kill(self._how, self._target, notice, before_kill=begins, is_over=over)
         await self._outlast_shepherd()
 
     def _warned(self, delivered: bool) -> None:
@@ -243,7 +245,7 @@ class Life:
 
     async def _sweep(self) -> None:
         while self._how.observe(self._target):
-            self._how.kill(self._target)
+            self._how.kill(self._target, self._how.observe(self._target))
             await asyncio.sleep(procedures.LOOK_S)
         self._finish(fields.EndCause.SELF)
 

@@ -157,6 +157,17 @@ def children(pid: int) -> list[int]:
     return []
 
 
+def tree(root: int) -> list[Process]:
+    """Return the living descendants of a process without looking at any other; one that is being born may lack."""
+    found: list[Process] = []
+    edge = [root]
+    while edge:
+        seen = [process for pid in children(edge.pop()) if (process := look(pid)) is not None]
+        found += [process for process in seen if not process.is_dead]
+        edge += [process.pid for process in seen]
+    return found
+
+
 def carrying(variable: str) -> set[Identity]:
     """
     Find living processes whose environment began with this `NAME=value`.

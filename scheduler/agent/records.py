@@ -21,9 +21,9 @@ CLAIM = "claim"
 JOB = "job"
 #: Why the program could not be executed.
 ERROR = "error"
-#: Exit code or signal of the job's first process.
+#: Exit code or signal of the job's first process, while others are being swept.
 EXIT = "exit"
-#: Processor time and memory, once no process is left.
+#: Exit code or signal, processor time and memory, once no process is left.
 END = "end"
 #: Until when a warned session may finish; written by the agent.
 GRACE = "grace"
@@ -37,7 +37,7 @@ def write(path: str | os.PathLike[str], content: Record) -> None:
     """Write a file atomically, and sync it. Only the writer's account can read it: it may hold an environment."""
     new = f"{os.fspath(path)}.new"
     with open(os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
-        json.dump(content, file)
+        file.write(json.dumps(content))
         file.flush()
         os.fsync(file.fileno())
     os.replace(new, path)

@@ -46,13 +46,16 @@ def _supervise(spec: records.Record, ready: int) -> None:
     job = _launch(spec, output)
     os.close(ready)
     code = os.waitstatus_to_exitcode(_wait(job, output, limit))
-    records.write(records.EXIT, {"code": code if code >= 0 else None, "signal": -code if code < 0 else None})
-    _linger()
-    _sweep(job)
+    status = {"code": code if code >= 0 else None, "signal": -code if code < 0 else None}
+    if _has_child():
+        records.write(records.EXIT, status)
+        _linger()
+        _sweep(job)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_ms = int((used.ru_utime + used.ru_stime) * 1000)
     now = records.monotonic_ms()
-    records.write(records.END, {"cpu_ms": cpu_ms, "peak_bytes": used.ru_maxrss * 1024, "mono_ms": now})
+    end = {"cpu_ms": cpu_ms, "peak_bytes": used.ru_maxrss * 1024, "mono_ms": now}
+    records.write(records.END, status | end)
 
 
 def _launch(spec: records.Record, output: int) -> int:

@@ -110,6 +110,6 @@ async def _end(job: Job) -> None:
     for member in job.members():
         processes.send(member, signal.SIGKILL)
     if job.target.cgroup:
-        freezer.FreezerDriver().kill(job.target)
+        freezer.FreezerDriver().kill(job.target, [])
     await until(lambda: not job.members() and not processes.is_alive(job.target.shepherd), "the job is gone")
     freezer.drop_group(job.target.cgroup)

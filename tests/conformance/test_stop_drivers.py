@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from scheduler.agent import processes
+from scheduler.agent import processes, records
 from scheduler.agent.stop import freezer, procedures, signals
 from tests.conformance import jobs, programs
 
@@ -99,7 +99,11 @@ async def test_a_kill_leaves_no_process_whether_it_ran_or_was_suspended(how, pro
         await procedures.suspend(driver, job.target, procedures.Notice(0, 0))
         begun = []
         await procedures.kill(
-            driver, job.target, procedures.Notice(0, 0), before_kill=lambda: begun.append(1)
+            driver,
+            job.target,
+            procedures.Notice(0, 0),
+            before_kill=lambda: begun.append(1),
+            is_over=(job.directory / records.END).exists,
         )
 
         assert begun == [1]

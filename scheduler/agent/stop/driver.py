@@ -53,5 +53,5 @@ class StopDriver(Protocol):
     def release(self, target: Target) -> None:
         """Continue all members, once."""
 
-    def kill(self, target: Target) -> None:
-        """Send SIGKILL to all members, once; held ones die too."""
+    def kill(self, target: Target, members: list[processes.Process]) -> None:
+        """Send SIGKILL to these members, or to all, once; held ones die too."""

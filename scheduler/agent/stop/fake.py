@@ -52,7 +52,7 @@ class FakeDriver:
         self.acts.append("release")
         self.members = dict.fromkeys(self.members, "S")
 
-    def kill(self, target: driver.Target) -> None:
+    def kill(self, target: driver.Target, members: list[processes.Process]) -> None:
         """End all."""
         self.acts.append("kill")
         self.members.clear()

@@ -83,7 +83,7 @@ class FreezerDriver(signals.SignalDriver):
         self._write(target, "cgroup.freeze", "0")
         super().release(target)
 
-    def kill(self, target: driver.Target) -> None:
+    def kill(self, target: driver.Target, members: list[processes.Process]) -> None:
         """Kill the whole group, frozen or not."""
         self._write(target, "cgroup.kill", "1")
 

@@ -22,6 +22,8 @@ LOOK_S = 0.02
 LOOK_AT_LEAST_S = 0.1
 #: How long after the grace a suspend may take before it is undone, in ms.
 PROOF_MS = 10_000
+#: How long a shepherd may sweep before the agent searches itself, in ms.
+SWEEP_MS = 200
 
 Members = list[processes.Process]
 
@@ -139,7 +141,12 @@ def _is_running(how: driver.StopDriver, target: driver.Target) -> bool:
 
 
 async def kill(
-    how: driver.StopDriver, target: driver.Target, notice: Notice, *, before_kill: Callable[[], None]
+    how: driver.StopDriver,
+    target: driver.Target,
+    notice: Notice,
+    *,
+    before_kill: Callable[[], None],
+    is_over: Callable[[], bool] | None = None,
 ) -> None:
     """
     Warn, wait, and end every process of a session. Returns when none is left.
@@ -149,6 +156,8 @@ async def kill(
         target: the session's processes.
         notice: warning and grace; without `on_sent` the warning was sent before, by an agent that is gone.
         before_kill: called once, before the first SIGKILL; from then on there is no way back.
+        is_over: whether the shepherd has written that it swept the last member. It is asked for a while before the
+            machine is searched for members, which costs more.
     """
     if notice.grace_ms > 0:
         if notice.on_sent is not None:
@@ -157,8 +166,12 @@ async def kill(
         if await _wait_until(lambda: not how.observe(target), notice.grace_ms):
             return
     before_kill()
-    while how.observe(target):
-        how.kill(target)
+    if is_over is not None and target.shepherd is not None and processes.is_alive(target.shepherd):
+        how.kill(target, processes.tree(target.shepherd.pid))
+        if await _wait_until(is_over, SWEEP_MS):
+            return
+    while members := how.observe(target):
+        how.kill(target, members)
         await asyncio.sleep(LOOK_S)
 
 

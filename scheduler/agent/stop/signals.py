@@ -40,10 +40,7 @@ class SignalDriver:
     def notify(self, target: driver.Target, number: int, *, everyone: bool) -> bool:
         """Send the signal to the group at once and, if wanted, to each member outside it."""
         members = self.observe(target)
-        inside, outside = _parts(target, members)
-        _send_group(target, inside, number)
-        for process in outside if everyone else ():
-            processes.send(process, number)
+        _send_all(target, members if everyone else [p for p in members if _is_inside(target, p)], number)
         return any(process.identity == target.job for process in members)
 
     def hold(self, target: driver.Target) -> None:
@@ -69,16 +66,27 @@ class SignalDriver:
             processes.send(process, signal.SIGCONT)
         _send_group(target, inside, signal.SIGCONT)
 
-    def kill(self, target: driver.Target) -> None:
-        """Send SIGKILL to all."""
-        self.notify(target, signal.SIGKILL, everyone=True)
+    def kill(self, target: driver.Target, members: list[processes.Process]) -> None:
+        """Send SIGKILL to these members, to the first group at once."""
+        _send_all(target, members, signal.SIGKILL)
+
+
+def _send_all(target: driver.Target, members: Members, number: int) -> None:
+    inside, outside = _parts(target, members)
+    _send_group(target, inside, number)
+    for process in outside:
+        processes.send(process, number)
+
+
+def _is_inside(target: driver.Target, process: processes.Process) -> bool:
+    return process.group == target.job.pid
 
 
 def _parts(target: driver.Target, members: Members) -> tuple[Members, Members]:
     """Return the members of the first group and the others, each from the oldest to the youngest."""
     by_age = sorted(members, key=lambda process: (process.start_time, process.pid))
-    inside = [process for process in by_age if process.group == target.job.pid]
-    return inside, [process for process in by_age if process.group != target.job.pid]
+    inside = [process for process in by_age if _is_inside(target, process)]
+    return inside, [process for process in by_age if not _is_inside(target, process)]
 
 
 def _send_group(target: driver.Target, inside: Members, number: int) -> None:

@@ -77,3 +77,11 @@ def test_usage_only_grows():
 
     assert first == (usage.cpu_ms, usage.peak_bytes)
     assert first[1] > 2**20
+
+
+def test_the_status_of_a_job_that_left_nobody_behind_stands_in_its_end(tmp_path):
+    end = {"code": None, "signal": 9, "cpu_ms": 3, "peak_bytes": 60, "mono_ms": 1}
+    records.write(tmp_path / records.END, end)
+    ended = conclude(tmp_path, a_run(), known=False)
+
+    assert (ended.known, ended.exit_code, ended.signal) == (True, None, 9)

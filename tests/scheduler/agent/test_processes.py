@@ -106,6 +106,20 @@ def test_children_are_listed_the_newest_last(sleeper):
     assert processes.children(2**22 + 1) == []
 
 
+def test_the_tree_below_a_process_is_found_without_a_scan(monkeypatch):
+    monkeypatch.setattr(processes, "scan", None)
+    shell = subprocess.Popen(["/bin/sh", "-c", "sleep 1000 & wait"], start_new_session=True)
+    try:
+        until(lambda: processes.children(shell.pid))
+        (sleeping,) = processes.children(shell.pid)
+
+        assert [process.pid for process in processes.tree(shell.pid)] == [sleeping]
+        assert {shell.pid, sleeping} <= {process.pid for process in processes.tree(os.getpid())}
+    finally:
+        os.killpg(shell.pid, signal.SIGKILL)
+        shell.wait()
+
+
 def test_a_session_number_that_was_given_out_again_makes_no_stranger_a_member():
     seen = table(a_process(20, session=20, start=500), a_process(21, parent=20, session=20))
 

@@ -55,8 +55,19 @@ async def test_the_exit_status_is_on_disk_when_the_shepherd_has_left(forks, tmp_
     async with jobs.started(("/bin/sh", "-c", "echo ready; exit 9"), tmp_path, forks) as job:
         await jobs.until(lambda: not processes.is_alive(job.target.shepherd), "the shepherd has left")
 
-    assert records.read(job.directory / records.EXIT) == {"code": 9, "signal": None}
-    assert records.read(job.directory / records.END)["peak_bytes"] > 0
+    end = records.read(job.directory / records.END)
+    assert (end["code"], end["signal"]) == (9, None)
+    assert end["peak_bytes"] > 0
+
+
+async def test_the_exit_status_is_on_disk_while_others_are_being_swept(forks, tmp_path):
+    script = "(trap '' TERM; while :; do sleep 0.01; done) & echo ready; sleep 0.1; exit 9"
+    async with jobs.started(("/bin/sh", "-c", script), tmp_path, forks) as job:
+        records.write(job.directory / records.GRACE, {"until_ms": records.monotonic_ms() + 600_000})
+        await jobs.until(lambda: records.read(job.directory / records.EXIT), "the status is there")
+
+        assert records.read(job.directory / records.EXIT) == {"code": 9, "signal": None}
+        assert processes.is_alive(job.target.shepherd)
 
 
 async def test_a_death_by_signal_is_told_as_such(forks, tmp_path):
@@ -64,7 +75,8 @@ async def test_a_death_by_signal_is_told_as_such(forks, tmp_path):
         os.kill(job.target.job.pid, signal.SIGUSR1)
         await jobs.until(lambda: not processes.is_alive(job.target.shepherd), "the shepherd has left")
 
-    assert records.read(job.directory / records.EXIT) == {"code": None, "signal": signal.SIGUSR1}
+    end = records.read(job.directory / records.END)
+    assert (end["code"], end["signal"]) == (None, signal.SIGUSR1)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

@@ -42,7 +42,7 @@ def test_a_host_without_the_v2_tree_has_nothing_delegated(monkeypatch):
 def test_a_group_that_is_gone_has_no_members(tmp_path):
     target = driver.Target(processes.Identity(1, 1), None, str(tmp_path / "gone"))
     how = freezer.FreezerDriver()
-    how.kill(target)
+    how.kill(target, [])
 
     assert how.observe(target) == []
     assert how.is_held(target, [])

@@ -64,6 +64,26 @@ async def test_a_member_that_appears_between_two_looks_is_held_too():
     assert {p.pid: p.state for p in result.members} == {100: "T", 101: "T"}
 
 
+async def test_a_kill_believes_the_supervisor_that_swept_before_it_searches_the_machine(monkeypatch):
+    how, target = fake.FakeDriver({100: "S"}), driver.Target(JOB, processes.Identity(99, 1))
+    monkeypatch.setattr(processes, "is_alive", lambda identity: True)
+    monkeypatch.setattr(processes, "tree", lambda pid: [])
+    how.observe = None
+    await procedures.kill(how, target, notice(), before_kill=lambda: None, is_over=lambda: how.members == {})
+
+    assert how.acts == ["kill"]
+
+
+async def test_a_supervisor_that_does_not_sweep_in_time_is_not_waited_for(monkeypatch):
+    how, target = fake.FakeDriver({100: "S"}), driver.Target(JOB, processes.Identity(99, 1))
+    monkeypatch.setattr(processes, "is_alive", lambda identity: True)
+    monkeypatch.setattr(processes, "tree", lambda pid: [])
+    monkeypatch.setattr(procedures, "SWEEP_MS", 30)
+    await procedures.kill(how, target, notice(), before_kill=lambda: None, is_over=lambda: False)
+
+    assert how.members == {}
+
+
 class Chain(fake.FakeDriver):
     """A job of which each look finds another member that has ended already."""
 
