@@ -17,7 +17,7 @@ import signal
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from scheduler.agent import accounting, book, intents, output, processes, records, starting, watches, work
+from scheduler.agent import accounting, book, evidence, intents, processes, records, starting, watches, work
 from scheduler.agent.stop import driver, freezer, procedures
 from scheduler.protocol import fields, messages
 
@@ -120,13 +120,13 @@ class Life:
         result = await procedures.suspend(self._how, self._target, notice)
         if isinstance(result, procedures.NotHeld):
             reason = "some processes could not be seen stopped in time; all were continued"
-            self._answer(messages.StopFailed(running=_members(result.running), reason=reason))
+            self._answer(messages.StopFailed(running=evidence.members(result.running), reason=reason))
         elif result.members:
             self._usage.look(result.members, self._target.shepherd)
             self._answer(
                 messages.Stopped(
                     method=self._how.method,
-                    members=_members(result.members),
+                    members=evidence.members(result.members),
                     cpu_ms=self._usage.cpu_ms,
                     warned=result.was_noticed,
                     waited_ms=max(0, records.monotonic_ms() - stop.begun_ms),
@@ -174,7 +174,7 @@ class Life:
             refused = messages.WithdrawRefused(reason=fields.WithdrawRefusal.SUSPENDED)
             self._answer(messages.Withdrawn() if result.is_running else refused)
         elif result.is_running:
-            self._answer(messages.Resumed(members=_members(result.members)), epoch=epoch)
+            self._answer(messages.Resumed(members=evidence.members(result.members)), epoch=epoch)
         else:
             self._answer(messages.ResumeFailed(error="no process was seen running again"), epoch=epoch)
 
@@ -277,10 +277,7 @@ class Life:
 
     def tail(self) -> messages.OutputTail:
         """Return the last lines of the output as a report."""
-        page = output.read_tail(self.output_path)
-        is_cut = 0 < self.run.start.output_limit_bytes < page.size
-        report = messages.OutputTail(tail=page.data, size=page.size, truncated=is_cut)
-        return dataclasses.replace(report, session=self.run.session, epoch=self.run.epoch)
+        return evidence.tail(self.run, self.output_path)
 
     def _answer(self, report: messages.Report, *, epoch: int | None = None) -> None:
         """Report the outcome of the command that is being carried out."""
@@ -295,7 +292,3 @@ class Life:
     def _begin(self, todo: Coroutine[Any, Any, None], command_id: str) -> None:
         self._command_id = command_id
         self._work.begin(todo)
-
-
-def _members(seen: list[processes.Process]) -> tuple[messages.Member, ...]:
-    return tuple(messages.Member(pid=p.pid, start_time=p.start_time, state=p.state) for p in seen[:1000])
