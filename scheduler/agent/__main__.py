@@ -7,14 +7,24 @@ from __future__ import annotations
 import argparse
 import asyncio
 import fcntl
-import json
 import logging
 import os
 import pathlib
 import signal
 import sys
 
-from scheduler.agent import accounts, journal, limits, loop, memory, processes, spawner, starting, workspace
+from scheduler.agent import (
+    accounts,
+    journal,
+    keyring,
+    limits,
+    loop,
+    memory,
+    processes,
+    spawner,
+    starting,
+    workspace,
+)
 from scheduler.agent.stop import freezer
 from scheduler.protocol import signing
 
@@ -97,11 +107,11 @@ def main(arguments: list[str]) -> int:
         logging.getLogger(noisy).setLevel(logging.WARNING)
     try:
         table = _check_user(options)
-        key = read_key(options.key_file, node=options.node)
+        key = keyring.read(options.key_file, node=options.node)
         space = workspace.Workspace(options.state_dir, options.node, multi_user=table is not None)
         lock = _lock(space.root / "lock")
         _run(options, key, space, table)
-    except (UsageError, OSError, journal.JournalError, accounts.AccountError) as fault:
+    except (UsageError, keyring.KeyFileError, OSError, journal.JournalError, accounts.AccountError) as fault:
         print(f"agent: {fault}", file=sys.stderr)
         return 1
     os.close(lock)
@@ -124,9 +134,10 @@ def _run(
     from scheduler.agent import app  # after the fork server: Celery starts threads
 
     async def work() -> None:
-        agent = loop.Agent(
-            means, loop.Options(key, heartbeat_s=options.heartbeat, retention_s=options.retention)
+        how = loop.Options(
+            key, options.key_file, heartbeat_s=options.heartbeat, retention_s=options.retention
         )
+        agent = loop.Agent(means, how)
         carrier = app.Transport(
             options.broker, options.node, on_command=agent.on_command, on_connected=agent.on_connected
         )
@@ -156,23 +167,6 @@ def _check_user(options: argparse.Namespace) -> accounts.Table | None:
             " or name the owners' accounts with --accounts"
         )
     return None
-
-
-def read_key(path: pathlib.Path, *, node: str) -> signing.NodeKey:
-    """
-    Read a key file.
-
-    Raises:
-        UsageError: unreadable, of another form, or of another node.
-    """
-    try:
-        content = json.loads(path.read_text())
-        key = signing.NodeKey(content["key_id"], content["node"], bytes.fromhex(content["secret"]))
-    except (OSError, ValueError, KeyError, TypeError) as fault:
-        raise UsageError(f"cannot read the key file {path}: {fault}; write it with agent_enroll") from fault
-    if key.node != node:
-        raise UsageError(f"the key file {path} belongs to the node {key.node}, not to {node}")
-    return key
 
 
 def _lock(path: pathlib.Path) -> int:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
-from collections.abc import Mapping
 
-from scheduler.agent import book, host, intents, journal, life, outbox, output, records, starting
-from scheduler.protocol import errors, fields, messages, signing
+from scheduler.agent import book, host, intents, journal, keyring, life, outbox, output, records, starting
+from scheduler.protocol import errors, fields, messages
 
 log = logging.getLogger(__name__)
 
@@ -21,9 +20,7 @@ log = logging.getLogger(__name__)
 class Desk:
     """One per agent; lives in the loop thread. `lives` are the runs whose end was not yet reported."""
 
-    def __init__(
-        self, means: starting.Means, *, out: outbox.Outbox, keys: Mapping[str, signing.NodeKey]
-    ) -> None:
+    def __init__(self, means: starting.Means, *, out: outbox.Outbox, keys: keyring.KeyRing) -> None:
         self.lives: dict[str, life.Life] = {}
         self._means = means
         self._memory = means.memory
@@ -41,7 +38,7 @@ class Desk:
     def receive(self, text: str) -> None:
         """Take an envelope from the transport; whatever it is, the agent lives on."""
         try:
-            envelope = signing.open_envelope(text, keys=self._keys, direction="down")
+            envelope = self._keys.open(text)
         except errors.ProtocolError as fault:
             log.warning("security: an envelope was refused: %s", fault)
             return

@@ -14,7 +14,7 @@ from collections.abc import Coroutine
 from typing import Any, Protocol
 
 import scheduler.agent as package
-from scheduler.agent import desk, host, outbox, output, processes, starting
+from scheduler.agent import desk, host, keyring, outbox, output, processes, starting
 from scheduler.protocol import messages, signing
 
 log = logging.getLogger(__name__)
@@ -46,11 +46,13 @@ class Options:
 
     Attributes:
         key: the node's key.
+        key_file: where it comes from; when the file changes, its new key replaces it.
         heartbeat_s: seconds between heartbeats; pauses of repeated reports scale with it.
         retention_s: seconds that output and checkpoints of ended runs are kept.
     """
 
     key: signing.NodeKey
+    key_file: pathlib.Path | None = None
     heartbeat_s: float = 5.0
     retention_s: float = RETENTION_S
 
@@ -64,6 +66,7 @@ class Agent:
         self._done = asyncio.Event()
         self._sent_output: dict[str, int] = {}
         self._ticks = 0
+        self._keys = keyring.KeyRing(options.key, options.key_file)
         self._out: outbox.Outbox | None = None
         self._desk: desk.Desk | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -86,9 +89,9 @@ class Agent:
         """Run until `stop`."""
         self._loop = asyncio.get_running_loop()
         pause_ms = int(self._options.heartbeat_s * 2000)
-        key = self._options.key
+        key = self._keys.current
         self._out = outbox.Outbox(self._means.memory, key=key, send=transport.send, pause_ms=pause_ms)
-        self._desk = desk.Desk(self._means, out=self._out, keys={key.key_id: key})
+        self._desk = desk.Desk(self._means, out=self._out, keys=self._keys)
         transport.start()
         self._desk.adopt_all()
         timers = [
@@ -140,6 +143,9 @@ class Agent:
         assert self._out is not None
         assert self._desk is not None
         self._ticks += 1
+        if self._keys.refresh():
+            self._out.key = self._keys.current
+            self._greet()
         lives = list(self._desk.lives.values())
         table = processes.scan() if lives and self._ticks % _SAMPLE_EVERY == 0 else {}
         for one in lives:

@@ -38,11 +38,16 @@ class _Wait:
 
 
 class Outbox:
-    """Signs reports and passes them to the transport; never blocks."""
+    """
+    Signs reports and passes them to the transport; never blocks.
+
+    Attributes:
+        key: what it signs with; may be replaced at any time.
+    """
 
     def __init__(self, store: memory.Memory, *, key: signing.NodeKey, send: Send, pause_ms: int) -> None:
         self._store = store
-        self._key = key
+        self.key = key
         self._send = send
         self._pause_ms = pause_ms
         self._waits: dict[memory.Number, _Wait] = {}
@@ -83,7 +88,7 @@ class Outbox:
         is_first = is_last_resort or isinstance(report, _GREETINGS)
         version = messages.FIRST if is_first else self._version
         try:
-            text = signing.seal(report, key=self._key, boot=boot, seq=seq, version=version)
+            text = signing.seal(report, key=self.key, boot=boot, seq=seq, version=version)
         except errors.ProtocolError as fault:
             if fault.code != "needs-version":
                 raise

@@ -40,6 +40,7 @@ _PLAIN = {
     "group.created": "was created",
     "node.added": "was added",
     "node.enrolled": "has a key and may join",
+    "node.key_revoked": "lost a key: what it signs is refused",
     "node.joined": "joined",
     "node.hello": "reported in again",
 }

@@ -73,6 +73,23 @@ def enroll_node(actor: actors.Actor, node: models.Node) -> tuple[str, str]:
     return key_id, secret.hex()
 
 
+def revoke_key(actor: actors.Actor, node: models.Node, key_id: str, *, reason: str = "") -> None:
+    """
+    Let a key of a node open nothing any more, from the next report and the next command on.
+
+    Raises:
+        Refusal: ``unknown-key``: the node has no such key, or it is revoked already.
+    """
+    checks.require_administrator(actor, "revoke a key")
+    with unit.begin(actor) as work:
+        rows = models.AgentKey.objects.filter(node=node, key_id=key_id, revoked_at=None)
+        if not rows.update(revoked_at=work.now):
+            raise errors.Refusal(code="unknown-key", fields={"key": f"{node.name} has no valid key {key_id}"})
+        subject = audit.Subject("node key", node.name)
+        audit.record_change(work, subject, before={"key": key_id}, after={}, reason=reason)
+        work.tell("node.key_revoked", node=node)
+
+
 def set_node_state(actor: actors.Actor, node: models.Node, *, state: str, reason: str) -> None:
     """Drain a node or make it ready again; a drained node starts nothing new, and its sessions go on."""
     if actor.user is not None:

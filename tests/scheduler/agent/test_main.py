@@ -54,11 +54,10 @@ def test_a_key_of_another_node_is_refused(agent):
     assert "belongs to the node n2, not to n1" in refusal(agent, "--allow-root")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"node":"n1","key_id":"k","secret":"xyz"}'])
-def test_a_key_file_of_another_form_is_refused(agent, text):
-    agent.key_file.write_text(text)
-    with pytest.raises(main.UsageError, match="write it with agent_enroll"):
-        main.read_key(agent.key_file, node="n1")
+def test_a_key_file_of_another_form_is_refused(agent):
+    agent.key_file.write_text("{}")
+
+    assert "write it with agent_enroll" in refusal(agent, "--allow-root")
 
 
 def test_a_second_agent_on_the_same_state_directory_is_refused(agent, tmp_path):
@@ -80,12 +79,6 @@ def test_a_state_directory_that_cannot_be_made_is_named(agent, tmp_path):
     (tmp_path / "state").write_text("a file")
 
     assert str(tmp_path / "state") in refusal(agent, "--allow-root")
-
-
-def test_a_key_is_read_as_it_was_enrolled(agent):
-    key = main.read_key(agent.key_file, node="n1")
-
-    assert (key.key_id, key.node, key.secret) == ("k1", "n1", b"s" * 32)
 
 
 def test_a_freezer_that_is_not_delegated_cannot_be_asked_for(monkeypatch):

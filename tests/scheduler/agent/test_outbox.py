@@ -127,32 +127,32 @@ def versions(sent):
 
 def test_p18_the_controller_is_answered_in_its_own_version_and_greeted_in_the_first(store, sent, out, later):
     store.report(a_report())
-    out.heard(2)
+    out.heard(later_version.LATER)
     store.report(a_report())
     out.send_once(messages.Heartbeat())
     out.heard(1)
     store.report(a_report())
 
-    assert versions(sent) == [1, 2, 1, 1]
+    assert versions(sent) == [1, later_version.LATER, 1, 1]
 
 
 def test_p18_a_report_that_nobody_acknowledges_falls_back_to_the_first_version(
     store, sent, out, later, clock
 ):
-    out.heard(2)
+    out.heard(later_version.LATER)
     store.report(later_version.Gone(why="left"))
     for _ in range(8):
         clock.now += 60_000
         out.resend()
 
-    assert versions(sent) == [2] * 6 + [1] * 3
+    assert versions(sent) == [later_version.LATER] * 6 + [1] * 3
     assert [opened(text).body.why for text in sent[5:7]] == ["left", None]
 
 
 def test_p18_a_report_that_an_old_controller_does_not_know_waits_for_a_new_one(store, sent, out, later):
     store.report(later_version.Paused())
     before = list(sent)
-    out.heard(2)
+    out.heard(later_version.LATER)
     out.resend(everything=True)
 
     assert before == []
