@@ -9,6 +9,8 @@ import pathlib
 from scheduler.agent import book, output, processes, records
 from scheduler.protocol import fields, messages
 
+_FENCED = fields.EndCause.FENCED
+
 
 @dataclasses.dataclass
 class Usage:
@@ -35,6 +37,7 @@ def conclude(
     Args:
         run: with its stop, if one was under way.
         directory: with the shepherd's records; without `exit` and `end` the status is unknown.
+            A session that its node fenced has no exit status of its own, unless it took the chance to finish.
         usage: as sampled; the shepherd's own figures win where larger.
         cause: `gone`, or `self` when the end was watched; becomes `killed` or `wall-time` by the facts.
 
@@ -44,7 +47,9 @@ def conclude(
     status, end = records.read(directory / records.EXIT), records.read(directory / records.END)
     status = end if "code" in end else status
     now = records.monotonic_ms()
-    known = bool(status)
+    is_fenced = (directory / records.FENCED).exists() or (run.stop is not None and run.stop.cause is _FENCED)
+    known = bool(status) and not (is_fenced and status.get("code") != 0)
+    status = status if known else {}
     return messages.Ended(
         exit_code=status.get("code"),
         signal=status.get("signal"),
@@ -54,7 +59,9 @@ def conclude(
         peak_bytes=max(usage.peak_bytes, end.get("peak_bytes", 0)),
         ran_ms=run.running_ms(min(now, end.get("mono_ms", now)) if run.boot else now),
         known=known,
-        cause=_cause(run, status, cause if not known else fields.EndCause.SELF),
+        cause=_FENCED
+        if is_fenced and not known
+        else _cause(run, status, fields.EndCause.SELF if known else cause),
         output_bytes=output.size(directory / records.OUTPUT),
         at_mono_ms=now,
     )

@@ -53,6 +53,7 @@ class Desk:
         match command:
             case messages.AckCommand():
                 self._memory.acknowledge(command.reports)
+                self._out.acknowledged(command.reports)
             case messages.OutputRequest():
                 self._page(command)
             case messages.Command(command_id=known) if known in self._book.answers:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 import signal
 
-from scheduler.agent import book, records
+from scheduler.agent import book, fencing, records
 from scheduler.protocol import fields, messages
 
 
@@ -28,6 +29,26 @@ def of_limit(start: messages.StartCommand) -> book.Stop:
     """Return the kill of a session whose wall time is over: its own warning and grace; it answers no command."""
     stop = _kill("", start.warn_signal or int(signal.SIGTERM), start.grace_ms)
     return dataclasses.replace(stop, cause=fields.EndCause.WALL_TIME)
+
+
+def of_run(run: book.Run, directory: pathlib.Path, *, has_shepherd: bool) -> book.Stop | None:
+    """
+    Return the kill that nobody orders and that is due now, or None: by the wall-time limit, or by the fence.
+
+    Args:
+        run: running or suspended.
+        directory: of the run; its specification says whether it is fenced.
+        has_shepherd: whether its shepherd lives and keeps the fence itself.
+    """
+    start, is_running = run.start, run.state is book.RunState.RUNNING
+    ran_ms = run.running_ms(records.monotonic_ms())
+    if is_running and start.wall_limit_s is not None and ran_ms >= start.wall_limit_s * 1000:
+        return of_limit(start)
+    fence = records.read(directory / records.SPEC).get("fence") if not has_shepherd else None
+    if fencing.is_due(fence, since_ms=run.running_since_ms or 0):
+        stop = dataclasses.replace(of_limit(start), cause=fields.EndCause.FENCED)
+        return dataclasses.replace(stop, grace_ms=min(start.grace_ms, fencing.LONGEST_GRACE_MS))
+    return None
 
 
 def at_once() -> book.Stop:

@@ -198,9 +198,10 @@ class Life:
                 if table:
                     seen = processes.members(table, job=self._target.job, root=self._target.shepherd)
                     self._usage.look(seen, self._target.shepherd)
-                self._check_wall_time()
+                self._end_if_due()
             case book.RunState.SUSPENDED if recheck and not self.is_at_work:
                 self._hold_again()
+                self._end_if_due()
             case book.RunState.STOPPING if not self.is_at_work:
                 self._stop_again()
 
@@ -219,10 +220,10 @@ class Life:
         if stop is not None and stop.command_id not in self._means.memory.book.withdrawn:
             self._carry_out(stop, is_warned=True)
 
-    def _check_wall_time(self) -> None:
-        limit_s, now = self.run.start.wall_limit_s, records.monotonic_ms()
-        if limit_s is not None and self.run.running_ms(now) >= limit_s * 1000:
-            self.begin_stop(intents.of_limit(self.run.start))
+    def _end_if_due(self) -> None:
+        stop = intents.of_run(self.run, self._dir, has_shepherd=self._target.shepherd is not None)
+        if stop is not None:
+            self.begin_stop(stop)
 
     def _shepherd_left(self) -> None:
         """It ended with its job, or it died alone: then the job is kept, and its exit status will be unknown."""

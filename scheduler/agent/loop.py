@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import functools
 import logging
 import os
 import pathlib
@@ -14,7 +15,7 @@ from collections.abc import Coroutine
 from typing import Any, Protocol
 
 import scheduler.agent as package
-from scheduler.agent import desk, host, keyring, outbox, output, processes, starting
+from scheduler.agent import desk, fencing, host, keyring, outbox, output, processes, starting
 from scheduler.protocol import messages, signing
 
 log = logging.getLogger(__name__)
@@ -91,6 +92,7 @@ class Agent:
         pause_ms = int(self._options.heartbeat_s * 2000)
         key = self._keys.current
         self._out = outbox.Outbox(self._means.memory, key=key, send=transport.send, pause_ms=pause_ms)
+        self._out.on_heard = functools.partial(fencing.note, self._means.space.root)
         self._desk = desk.Desk(self._means, out=self._out, keys=self._keys)
         transport.start()
         self._desk.adopt_all()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+from collections.abc import Callable
 from typing import Protocol
 
 from scheduler.agent import memory, records
@@ -15,6 +16,8 @@ from scheduler.protocol import errors, messages, signing
 log = logging.getLogger(__name__)
 
 _LONGEST_MS = 60_000
+#: Heartbeats whose acknowledgement may still come.
+_BEATS = 200
 #: Reports that the next one of their kind makes worthless. A controller that comes back after a long time has
 #: thousands of them before it and passes them over unread. Long, since it counts on two clocks (P17): a node
 #: whose clock is minutes wrong must not fall silent. As long as a command's.
@@ -52,8 +55,17 @@ class Outbox:
         self._pause_ms = pause_ms
         self._waits: dict[memory.Number, _Wait] = {}
         self._version = messages.FIRST
+        self._beats: dict[memory.Number, int] = {}
+        #: Called with the moment at which a heartbeat that was heard had been sent, in ms.
+        self.on_heard: Callable[[int], None] = lambda sent_ms: None
         store.on_report = self._send_durable
         store.on_mention = self.send_once
+
+    def acknowledged(self, numbers: tuple[memory.Number, ...]) -> None:
+        """Take note of reports that were heard: of heartbeats the moment of sending counts (see `fencing`)."""
+        sent = [self._beats.pop(number) for number in numbers if number in self._beats]
+        if sent:
+            self.on_heard(max(sent))
 
     def heard(self, version: int) -> None:
         """Take note of the version in which the controller speaks: it is answered in the same."""
@@ -61,7 +73,10 @@ class Outbox:
 
     def send_once(self, report: messages.Report) -> None:
         """Send a report that the next one of its kind replaces: hello, heartbeat, tail, page."""
-        self._seal(self._store.next_number(), memory.stamp(report))
+        number = self._store.next_number()
+        if isinstance(report, messages.Heartbeat):
+            self._beats = dict([*self._beats.items(), (number, records.monotonic_ms())][-_BEATS:])
+        self._seal(number, memory.stamp(report))
 
     def resend(self, *, everything: bool = False) -> None:
         """Send what is due, or everything that waits (after a reconnect), in its order."""

@@ -25,6 +25,8 @@ ERROR = "error"
 EXIT = "exit"
 #: Exit code or signal, processor time and memory, once no process is left.
 END = "end"
+#: The node was not heard for too long: the shepherd ends the session.
+FENCED = "fenced"
 #: Until when a warned session may finish; written by the agent.
 GRACE = "grace"
 #: stdout and stderr.

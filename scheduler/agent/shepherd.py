@@ -15,7 +15,7 @@ import resource
 import select
 import signal
 
-from scheduler.agent import launch, processes, records
+from scheduler.agent import fencing, launch, processes, records
 
 _LOOK_MS, _LOOK_AT_LIMIT_MS, _BLOCK = 1000, 100, 4096
 _SWIFT_LOOKS = 200
@@ -45,7 +45,7 @@ def _supervise(spec: records.Record, ready: int) -> None:
     output = os.open(records.OUTPUT if limit else os.devnull, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o600)
     job = _launch(spec, output)
     os.close(ready)
-    code = os.waitstatus_to_exitcode(_wait(job, output, limit))
+    code = os.waitstatus_to_exitcode(_wait(job, output, spec))
     status = {"code": code if code >= 0 else None, "signal": -code if code < 0 else None}
     if _has_child():
         records.write(records.EXIT, status)
@@ -93,17 +93,37 @@ def _run_child(spec: records.Record, output: int, go: int, error: int) -> None:
     os._exit(127)
 
 
-def _wait(job: int, output: int, limit: int) -> int:
-    """Wait for the job; meanwhile reap orphans and keep the output small. Returns the wait status."""
+def _wait(job: int, output: int, spec: records.Record) -> int:
+    """
+    Wait for the job; meanwhile reap orphans, keep the output small and the fence. Returns the wait status.
+    """
     poll = select.poll()
     poll.register(os.pidfd_open(job), select.POLLIN)
-    pause = _LOOK_MS
+    pause, since_ms, kill_ms = _LOOK_MS, records.monotonic_ms(), 0
     while True:
         poll.poll(pause)
         status = dict(_reap()).get(job)
         if status is not None:
             return status
-        pause = _LOOK_AT_LIMIT_MS if _trim(output, limit) else _LOOK_MS
+        pause = _LOOK_AT_LIMIT_MS if _trim(output, spec["output_limit"]) else _LOOK_MS
+        if kill_ms or fencing.is_due(spec.get("fence"), since_ms=since_ms):
+            kill_ms = _fence(job, spec["fence"], kill_ms)
+
+
+def _fence(job: int, fence: fencing.Fence, kill_ms: int) -> int:
+    """Warn the job once, kill it after the grace; returns when that is."""
+    now = records.monotonic_ms()
+    numbers: tuple[int, ...] = (signal.SIGKILL,) if kill_ms else (fence["signal"], signal.SIGCONT)
+    if not kill_ms:
+        kill_ms = now + fence["grace_ms"]
+        records.write(records.FENCED, {"mono_ms": now})
+        records.write(records.GRACE, {"until_ms": kill_ms})
+    elif now < kill_ms:
+        return kill_ms
+    with contextlib.suppress(OSError):
+        for number in numbers:
+            os.killpg(job, number)
+    return kill_ms
 
 
 def _reap() -> list[tuple[int, int]]:

@@ -126,6 +126,13 @@ def parent():
 fork(parent); ready(); idle()
 """
 
+#: Does nothing, and leaves no trace.
+QUIET = """
+ready()
+while True:
+    time.sleep(0.05)
+"""
+
 _JOB_CONTROL = """
 set -m
 (while :; do printf . >> "$TICKS"; done) &

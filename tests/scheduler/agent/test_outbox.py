@@ -159,6 +159,20 @@ def test_p18_a_report_that_an_old_controller_does_not_know_waits_for_a_new_one(s
     assert opened(sent[0]).body.TYPE == "paused"
 
 
+def test_of_heartbeats_that_were_heard_the_latest_moment_of_sending_counts(store, sent, out, clock):
+    heard = []
+    out.on_heard = heard.append
+    for moment in (1000, 2000, 3000):
+        clock.now = moment
+        out.send_once(messages.Heartbeat())
+    out.send_once(messages.Gone())
+    numbers = [(e.boot, e.seq) for e in map(opened, sent)]
+    out.acknowledged((numbers[1], numbers[0], ("b", 7)))
+    out.acknowledged((numbers[1], numbers[3]))
+
+    assert heard == [2000]
+
+
 def test_a_report_that_breaks_its_bounds_is_not_taken_for_one_that_waits(out):
     with pytest.raises(errors.ProtocolError, match="out-of-range"):
         out.send_once(messages.Heartbeat(at_mono_ms=-1))
