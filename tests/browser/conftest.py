@@ -8,6 +8,7 @@ request that leaves loopback fails the test.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pathlib
 import urllib.parse
@@ -90,6 +91,11 @@ for group in models.ResourceGroup.objects.exclude(policy__preemption_state="off"
         me, group, changes={"preemption_state": "off"}, reason="test over", expected_version=group.policy.version
     )
 """
+_FINDINGS = """
+import json
+from scheduler.selectors import consistency
+print(json.dumps(consistency.findings() + consistency.unsettled()))
+"""
 
 
 @pytest.fixture
@@ -101,29 +107,24 @@ def rest_after(log_in: Callable[..., people.Person], stack: stacks.Stack) -> Ite
 
 def bring_to_rest(stack: stacks.Stack) -> None:
     """Cancel everything, switch preemption off everywhere, and wait until the ledgers are clean."""
-    cleaned = stack.manage("shell", "-v0", "-c", _CLEAN)
-    assert cleaned.returncode == 0, cleaned.stderr
-
-    def rests() -> bool:
-        return stack.manage("verify_invariants", "--settled").returncode == 0
-
-    stacks.until(rests, what="everything at rest and the ledgers clean", deadline_s=120)
+    stack.run(_CLEAN)
+    stacks.until(
+        lambda: json.loads(stack.run(_FINDINGS)) == [],
+        what="everything at rest and the ledgers clean",
+        deadline_s=120,
+    )
 
 
 @pytest.fixture
 def outsider(stack: stacks.Stack) -> str:
     """A person without any role; returns the password of `oscar`."""
     password = "an-outsider-looks-in"
-    made = stack.manage(
-        "shell",
-        "-v0",
-        "-c",
+    stack.run(
         "from scheduler import models\n"
         "from scheduler.services import actors, people\n"
         "if not models.User.objects.filter(username='oscar').exists():\n"
-        f"    people.create_user(actors.of_command('test'), 'oscar', password={password!r})",
+        f"    people.create_user(actors.of_command('test'), 'oscar', password={password!r})"
     )
-    assert made.returncode == 0, made.stderr
     return password
 
 

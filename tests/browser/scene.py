@@ -73,6 +73,4 @@ class Scene:
 
 def play(stack: stacks.Stack) -> Scene:
     """Submit everything and wait until each session is where it belongs."""
-    played = stack.manage("shell", "-v0", "-c", _SCRIPT)
-    assert played.returncode == 0, played.stderr
-    return Scene(**json.loads(played.stdout.splitlines()[-1]))
+    return Scene(**json.loads(stack.run(_SCRIPT)))

@@ -8,7 +8,6 @@ import pytest
 from playwright import sync_api
 
 from tests.browser import people
-from tests.system import stack as stacks
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 expect = sync_api.expect
@@ -19,29 +18,23 @@ _EVENTS = (
 _OPTION = "select => select.add(new Option('nowhere', 'nowhere', true, true))"
 
 
-def _number(stack: stacks.Stack, script: str) -> int:
-    counted = stack.manage("shell", "-v0", "-c", script)
-    assert counted.returncode == 0, counted.stderr
-    return int(counted.stdout)
-
-
 def _send(person: people.Person) -> None:
     person.page.get_by_role("button", name="Submit session").click()
 
 
 def test_amounts_and_priorities_are_refused_at_their_fields(stack, log_in):
-    carol, before = log_in("carol"), _number(stack, _COUNT)
+    carol, before = log_in("carol"), int(stack.run(_COUNT))
     carol.fill("greedy", group="batch", queue="normal", memory="4x", priority="21")
 
     _send(carol)
 
     for name, text in (("slot-mem", "unknown unit"), ("priority", "21 is above 20")):
         expect(carol.page.locator(".field", has=carol.page.locator(f"[name={name}]"))).to_contain_text(text)
-    assert _number(stack, _COUNT) == before
+    assert int(stack.run(_COUNT)) == before
 
 
 def test_a_queue_that_does_not_exist_is_refused_at_its_field(stack, log_in):
-    carol, before = log_in("carol"), _number(stack, _COUNT)
+    carol, before = log_in("carol"), int(stack.run(_COUNT))
     carol.fill("lost", group="batch", queue="normal")
     carol.page.locator("#submit-form [name=queue]").evaluate(_OPTION)
 
@@ -49,7 +42,7 @@ def test_a_queue_that_does_not_exist_is_refused_at_its_field(stack, log_in):
 
     field = carol.page.locator(".field", has=carol.page.locator("[name=queue]"))
     expect(field).to_contain_text("“nowhere” is not there, or takes no sessions of yours")
-    assert _number(stack, _COUNT) == before
+    assert int(stack.run(_COUNT)) == before
 
 
 def test_what_no_node_could_hold_is_told_before_and_after(log_in, rest_after):
@@ -72,7 +65,7 @@ def test_another_persons_session_is_not_there_and_not_theirs_to_end(stack, log_i
     alice, bob, oscar = log_in("alice"), log_in("bob"), log_in("oscar", outsider)
     tab = alice.runs("private-work", group="gpu", queue="normal", gpus="1")
     session = people.session_id(tab.url)
-    events = _number(stack, _EVENTS.format(session=session))
+    events = int(stack.run(_EVENTS.format(session=session)))
     bob.page.goto(tab.url)
 
     assert bob.page.get_by_role("button", name="Cancel").count() == 0
@@ -85,7 +78,7 @@ def test_another_persons_session_is_not_there_and_not_theirs_to_end(stack, log_i
     assert _words(oscar.page) == words
     tab.reload()
     expect(people.state_on(tab)).to_have_text("Running")
-    assert _number(stack, _EVENTS.format(session=session)) == events
+    assert int(stack.run(_EVENTS.format(session=session))) == events
 
 
 def _words(page: sync_api.Page) -> str:

@@ -99,7 +99,7 @@ def _look_and_switch_on(stack: stacks.Stack, admin: people.Person) -> None:
     )
     expect(admin.page.locator("#policy-sentence")).to_contain_text("nobody would be stopped now")
     admin.saves_policy()
-    assert stack.manage("shell", "-v0", "-c", _STATE).stdout.strip() == "off"
+    assert stack.run(_STATE).strip() == "off"
     admin.switches("gpu", "on", reason="A demonstration at noon")
 
 

@@ -27,9 +27,7 @@ print(json.dumps({{
 
 
 def _look(stack: stacks.Stack, session: str) -> dict[str, object]:
-    found = stack.manage("shell", "-v0", "-c", _LOOK.format(session=session))
-    assert found.returncode == 0, found.stderr
-    return json.loads(found.stdout)
+    return json.loads(stack.run(_LOOK.format(session=session)))
 
 
 def test_off_stops_nobody_and_shadow_records_once(stack, log_in, rest_after):

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tests.system import console
 from xceweb.stack import ports, privileges
 
 READY_DEADLINE_S = 150
@@ -26,6 +27,7 @@ class Stack:
         self.port = ports.free_port()
         self.base_url = f"http://127.0.0.1:{self.port}"
         self.output: list[str] = []
+        self._console = console.Console(data_dir, _environment())
         self.up = subprocess.Popen(
             up_command(self.port, data_dir, *options),
             env=_environment() | (environ or {}),
@@ -69,6 +71,7 @@ class Stack:
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
         """Stop it as Ctrl-C does; returns the exit code of `bin/up`."""
+        self._console.close()
         if self.up.poll() is None:
             self.up.send_signal(number)
         self.output += self.up.communicate(timeout=STOP_DEADLINE_S)[0].splitlines()
@@ -83,6 +86,10 @@ class Stack:
             text=True,
             check=False,
         )
+
+    def run(self, script: str) -> str:
+        """Run a Python script in its Django environment; returns what it printed."""
+        return self._console.run(script)
 
     def _successor(self, name: str, old: int) -> int | None:
         found = self.processes().get(name, old)

@@ -44,14 +44,8 @@ control.cancel_session(actors.of_command('test'), models.Session.objects.get(nam
 """
 
 
-def _shell(stack: stacks.Stack, script: str) -> str:
-    done = stack.manage("shell", "-v0", "-c", script)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def _facts(stack: stacks.Stack, name: str) -> dict[str, int]:
-    return json.loads(_shell(stack, _FACTS.format(name=name)))
+    return json.loads(stack.run(_FACTS.format(name=name)))
 
 
 def _settled(stack: stacks.Stack) -> bool:
@@ -85,10 +79,10 @@ def test_a_trace_runs_to_its_end_and_the_ledgers_agree(stack):
 def counting(stack):
     """Name of a session that runs and counts on; it is cancelled at the end."""
     name = "counting"
-    _shell(stack, _SUBMIT.format(name=name))
+    stack.run(_SUBMIT.format(name=name))
     stacks.until(lambda: _facts(stack, name)["lines"] >= 1, what="a session that counts", deadline_s=120)
     yield name
-    _shell(stack, _CANCEL.format(name=name))
+    stack.run(_CANCEL.format(name=name))
     stacks.until(lambda: _facts(stack, name)["state"] == "terminated", what="its end", deadline_s=60)
 
 

@@ -2,8 +2,10 @@
 Pictures of every page, light and dark, wide and narrow, of a cluster with something to see.
 
 They go into the directory that XCE_SCREENS names, else into a temporary one. Each page is also checked by axe, and for
-what sticks out of the window. By day each page shows one of two faces, at night, or when XCE_SCREENS asks for pictures,
-all four. CONTRIBUTING says how the README's picture is made.
+what sticks out of the window. By day each page shows one of two faces and no picture is taken; at night, or when
+XCE_SCREENS asks for pictures, all four. CONTRIBUTING says how the README's picture is made.
+
+The last module of its directory: what it leaves in the stack is nobody's trouble.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import pytest
 from axe_playwright_python import sync_playwright as axe
 from playwright import sync_api
 
-from tests.browser import conftest, people
+from tests.browser import people
 from tests.browser import scene as scenes
 from tests.system import stack as stacks
 
@@ -101,10 +103,9 @@ FACES = [
 
 
 @pytest.fixture(scope="module")
-def scene(stack: stacks.Stack) -> Iterator[scenes.Scene]:
-    """A cluster with something to see, until the end of these tests."""
-    yield scenes.play(stack)
-    conftest.bring_to_rest(stack)
+def scene(stack: stacks.Stack) -> scenes.Scene:
+    """A cluster with something to see."""
+    return scenes.play(stack)
 
 
 @pytest.mark.parametrize(("width", "theme"), FACES)
@@ -167,9 +168,13 @@ def test_the_picture_of_the_readme_is_small(log_in, scene, screens):
 def _views_of(theme: str) -> list[tuple[str, View]]:
     """Return what is looked at in one theme: by day by turns."""
     views = list(VIEWS.items())
-    if os.environ.get("XCE_NIGHT") or os.environ.get("XCE_SCREENS"):
+    if _takes_pictures():
         return views
     return views[::2] if theme == "light" else views[1::2]
+
+
+def _takes_pictures() -> bool:
+    return bool(os.environ.get("XCE_NIGHT") or os.environ.get("XCE_SCREENS"))
 
 
 def _base(person: people.Person) -> str:
@@ -186,7 +191,8 @@ def _open(page: sync_api.Page, view: View, scene: scenes.Scene) -> None:
 def _faults(page: sync_api.Page, picture: pathlib.Path) -> list[str]:
     expect(page.locator("main h1, main h2").first).to_be_visible()
     expect(page.locator("main [hx-post] [aria-busy=true]")).to_have_count(0)
-    page.screenshot(path=picture, full_page=True, caret="initial")
+    if _takes_pictures():
+        page.screenshot(path=picture, full_page=True, caret="initial")
     overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     texts = [f"{each['id']}: {each['help']}" for each in axe.Axe().run(page).response["violations"]]
     return texts + ([f"{overflow} px wider than the window"] if overflow > 0 else [])
