@@ -26,6 +26,12 @@ LIMIT_MS = 20_000
 HARMLESS = ("Failed to load resource", "htmx:afterRequest", "htmx:sendAbort", "htmx:sendError")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Look at the views last, whatever the order of the others: what they leave in the stack is nobody's trouble."""
+    items.sort(key=lambda item: item.path.name == "test_views.py")
+
+
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[stacks.Stack]:
     """The demo cluster without its stream: nothing runs but what the tests submit."""

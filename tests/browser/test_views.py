@@ -5,7 +5,7 @@ They go into the directory that XCE_SCREENS names, else into a temporary one. Ea
 what sticks out of the window. By day each page shows one of two faces and no picture is taken; at night, or when
 XCE_SCREENS asks for pictures, all four. CONTRIBUTING says how the README's picture is made.
 
-The last module of its directory: what it leaves in the stack is nobody's trouble.
+They are looked at last of all in this directory, and leave their sessions as they are.
 """
 
 from __future__ import annotations

@@ -51,9 +51,7 @@ class Console:
     def close(self) -> None:
         """End the process."""
         if self._process is not None:
-            assert self._process.stdin is not None
-            self._process.stdin.close()
-            self._process.wait(timeout=30)
+            self._process.communicate(timeout=30)
             self._process = None
 
     def _running(self) -> "subprocess.Popen[str]":
