@@ -241,9 +241,14 @@ def short_before(preempt: Plain) -> dict[str, int]:
     """Return what was short on the chosen node before anybody was stopped, beside what is taken over; by kind."""
     for view in preempt["nodes"]:
         if view["node_id"] == preempt["node_id"]:
-            places = view.get("sessions_short", 0)
-            return dict(view["short"]) | ({rooms.PLACES: places} if places else {})
+            return short_on(view)
     return {}
+
+
+def short_on(view: Plain) -> dict[str, int]:
+    """Return what was short on one node, by kind; session places as ``rooms.PLACES``."""
+    places = view.get("sessions_short", 0)
+    return dict(view["short"]) | ({rooms.PLACES: places} if places else {})
 
 
 def _victim(preempt: Plain, victim_id: int) -> Plain:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scheduler import models
-from scheduler.core import units
+from scheduler.core import rooms, units
 
 _ORDER = {"cuda.device": 0, "cpu": 1, "mem": 2}
 
@@ -26,9 +26,13 @@ def load() -> dict[str, Kind]:
     return {kind.name: kind for kind in sorted(kinds, key=lambda kind: (_ORDER.get(kind.name, 3), kind.name))}
 
 
+#: The room for one more session on a node whose number of sessions is limited.
+PLACES = Kind("session places", 1, unit="session places")
+
+
 def of(name: str, known: Mapping[str, Kind]) -> Kind:
-    """Return a kind by name; one that is not declared (any more) counts whole units."""
-    return known.get(name) or Kind(name, 1)
+    """Return a kind by name, ``rooms.PLACES`` included; one that is not declared (any more) counts whole units."""
+    return PLACES if name == rooms.PLACES else known.get(name) or Kind(name, 1)
 
 
 def amounts(slots: Mapping[str, int], known: Mapping[str, Kind]) -> dict[Kind, int]:

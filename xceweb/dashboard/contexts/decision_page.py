@@ -22,7 +22,7 @@ from scheduler.selectors import (
 )
 from xceweb.common import marks
 from xceweb.common import wording as texts
-from xceweb.dashboard.contexts import candidates, preemption_aftermath, preemption_rule, words
+from xceweb.dashboard.contexts import candidates, preemption_aftermath, preemption_rule, shortages, words
 
 Others = dict[int, explanations.Other]
 
@@ -115,27 +115,8 @@ def _facts(row: models.Decision) -> list[dict[str, Any]]:
 
 
 def _short(row: models.Decision, kinds: dict[str, slot_kinds.Kind]) -> list[dict[str, Any]]:
-    view = next((v for v in row.record["nodes"] if v["node_id"] == row.node_id), None)
-    if view is None:
-        return []
-    return [_kind(name, (view, row.record), kinds) for name in kinds if name in row.record["slots"]]
-
-
-def _kind(
-    name: str, what: tuple[dict[str, Any], dict[str, Any]], kinds: dict[str, slot_kinds.Kind]
-) -> dict[str, Any]:
-    view, record = what
-    freed = sum(one["frees"].get(name, 0) for one in record["victims"])
-    free, releasing = view["free"].get(name, 0), view["releasing"].get(name, 0)
-    return {
-        "kind": slot_kinds.of(name, kinds),
-        "asked": record["slots"][name],
-        "free": free,
-        "releasing": releasing,
-        "short": view["short"].get(name, 0),
-        "held": freed,
-        "after": free + releasing + freed,
-    }
+    view = shortages.on_node(row.record, row.node_id)
+    return [] if view is None else shortages.rows(row.record, view, kinds)
 
 
 def _victim(

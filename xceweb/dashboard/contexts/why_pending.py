@@ -8,11 +8,11 @@ from typing import Any
 from django import urls
 
 from scheduler import models
-from scheduler.core import decisions, explain
+from scheduler.core import decisions, explain, rooms
 from scheduler.core.counterfactuals import waiting
 from scheduler.selectors import capacity, explanations, permissions, slot_kinds, verdicts
 from xceweb.common import reasons, wording
-from xceweb.dashboard.contexts import session_seen, weighed, words
+from xceweb.dashboard.contexts import session_seen, shortages, weighed, words
 
 R = decisions.PendReason
 #: What a round looks at, in its order, and the reasons with which each step fails.
@@ -92,12 +92,13 @@ def _short(
         return None
     asked = seen.session.slots
     nearest = min(
-        views, key=lambda view: (len(view["short"]), sorted(view["short"].items()), view["node_id"])
+        views, key=lambda view: (len(explain.short_on(view)), sorted(view["short"].items()), view["node_id"])
     )
+    kinds = [_kind(name, views, (asked, nearest), seen.kinds) for name in seen.kinds if name in asked]
     cells = _cells(seen, [view["node_id"] for view in views])
     main = next(iter(slot_kinds.amounts({k: asked[k] for k in seen.kinds if k in asked}, seen.kinds)), None)
     return {
-        "kinds": [_kind(name, views, (asked, nearest), seen.kinds) for name in seen.kinds if name in asked],
+        "kinds": kinds + _places(nearest),
         "nodes": [
             {**_node(view, names, main, seen.kinds), "cells": cells.get(view["node_id"], [])}
             for view in sorted(views, key=_nearness)
@@ -115,7 +116,13 @@ def _cells(seen: session_seen.Seen, node_ids: list[int]) -> dict[int, list[str]]
 
 
 def _nearness(view: Mapping[str, Any]) -> tuple[int, int]:
-    return len(view["short"]), view["node_id"]
+    return len(explain.short_on(view)), view["node_id"]
+
+
+def _places(view: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the row of the session places of a node that has too few of them."""
+    short = explain.short_on(view).get(rooms.PLACES)
+    return [shortages.places(short)] if short else []
 
 
 def _kind(
@@ -142,12 +149,13 @@ def _node(
     kinds: Mapping[str, slot_kinds.Kind],
 ) -> dict[str, Any]:
     name = names.get(view["node_id"], "a node that is gone")
-    others = {kind: n for kind, n in view["short"].items() if main is None or kind != main.name}
+    short = explain.short_on(view)
+    others = {kind: n for kind, n in short.items() if main is None or kind != main.name}
     return {
         "name": name,
         "url": urls.reverse("dashboard:node-detail", args=[name]) if view["node_id"] in names else "",
         "free": wording.amount(view["free"].get(main.name, 0), main) if main else words.NOTHING,
-        "short": wording.slots(slot_kinds.amounts(view["short"], kinds)),
+        "short": wording.slots(slot_kinds.amounts(short, kinds)),
         "others": f"{wording.slots(slot_kinds.amounts(others, kinds))} short" if others else "enough",
         "helps": _helps(view, kinds),
     }

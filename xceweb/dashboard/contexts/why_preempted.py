@@ -19,6 +19,7 @@ from xceweb.dashboard.contexts import (
     preemption_rule,
     session_seen,
     session_tabs,
+    shortages,
     words,
 )
 
@@ -74,7 +75,7 @@ def _note(victim: models.Victim) -> str:
 def short(seen: session_seen.Seen, victim: models.Victim, then: Then) -> dict[str, Any] | None:
     """Return what was short on the chosen node, by kind, and its devices before and after; ``then`` = the snapshot."""
     decision = victim.decision
-    view = next((v for v in decision.record["nodes"] if v["node_id"] == decision.node_id), None)
+    view = shortages.on_node(decision.record, decision.node_id)
     if view is None:
         return None
     before, after = _devices(victim, then)
@@ -82,30 +83,7 @@ def short(seen: session_seen.Seen, victim: models.Victim, then: Then) -> dict[st
         "node": decision.node.name,
         "before": {"cells": before, "text": _text(before)},
         "after": {"cells": after, "text": _text(after)},
-        "kinds": [
-            _kind(name, (view, victim), seen.kinds) for name in seen.kinds if name in decision.record["slots"]
-        ],
-    }
-
-
-def _kind(
-    name: str, what: tuple[dict[str, Any], models.Victim], kinds: dict[str, slot_kinds.Kind]
-) -> dict[str, Any]:
-    view, victim = what
-    record = victim.decision.record
-    held = sum(
-        row["frees"].get(name, 0) for row in record["victims"] if row["session_id"] == victim.session_id
-    )
-    freed = sum(row["frees"].get(name, 0) for row in record["victims"])
-    free, releasing = view["free"].get(name, 0), view["releasing"].get(name, 0)
-    return {
-        "kind": slot_kinds.of(name, kinds),
-        "asked": record["slots"][name],
-        "free": free,
-        "releasing": releasing,
-        "short": view["short"].get(name, 0),
-        "held": held,
-        "after": free + releasing + freed,
+        "kinds": shortages.rows(decision.record, view, seen.kinds, of=victim.session_id),
     }
 
 

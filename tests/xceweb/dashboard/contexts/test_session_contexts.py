@@ -320,6 +320,22 @@ def test_the_shortage_shows_the_nearest_node(world: worlds.World) -> None:
     assert (short["nodes"][0]["name"], short["nodes"][0]["short"]) == ("gpu-1", "4 GPUs")
 
 
+def test_a_node_without_a_session_place_is_not_said_to_have_enough(world: worlds.World) -> None:
+    """Nor is it the nearest before one on which nothing is short."""
+    full = {"node_id": world.node.pk, "free": {"cuda.device": 8}, "releasing": {}, "short": {}}
+    models.PendReason.objects.filter(session=world.waiting).update(
+        nodes=[{**full, "sessions_short": 1, "note": ""}]
+    )
+
+    short = why_pending.load(look(world, world.waiting))["short"]
+
+    assert (str(short["kinds"][-1]["kind"]), short["kinds"][-1]["short"]) == ("session places", 1)
+    assert (short["nodes"][0]["short"], short["nodes"][0]["others"]) == (
+        "1 session place",
+        "1 session place short",
+    )
+
+
 def test_the_stop_shows_what_was_short_and_who_was_looked_at(world: worlds.World) -> None:
     """By kind, with what the victim held."""
     found = why_preempted.load(look(world, world.victim), look(world, world.victim).stops[0])
