@@ -32,7 +32,7 @@ class AgentDouble:
     def sealed(self, report: messages.Report) -> str:
         """Return the next envelope, not yet delivered."""
         self.seq += 1
-        return signing.seal(report, key=self.key, boot=self.boot, seq=self.seq)
+        return signing.seal(report, key=self.key, boot=self.boot, seq=self.seq, version=messages.VERSION)
 
     def answers(
         self,

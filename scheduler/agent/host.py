@@ -41,6 +41,7 @@ def enforce(*, cgroup_root: pathlib.Path | None, multi_user: bool) -> dict[str, 
         "freezer": cgroup_root is not None,
         "processes": "pids" in controllers or multi_user or limits.are_processes_limited(),
         "multi_user": multi_user,
+        "self_fence": True,
     }
 
 

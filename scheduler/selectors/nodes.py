@@ -6,10 +6,14 @@ import dataclasses
 import datetime
 from collections.abc import Mapping
 
+from django.conf import settings
 from django.db.models import Count, QuerySet
 
-from scheduler import errors, models
+from scheduler import clock, errors, models
 from scheduler.selectors import capacity, permissions
+
+#: Seconds of silence after which a node takes no new sessions (RELIABILITY 4.7).
+SUSPECT_AFTER_S = 15
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -62,6 +66,12 @@ def last_report(node: models.Node) -> datetime.datetime | None:
     """Return when the node's agent last spoke, None before its first report."""
     agent = getattr(node, "agent", None)
     return agent.last_report_at if agent else None
+
+
+def is_silent(node: models.Node, *, seconds: int) -> bool:
+    """Say whether nothing was heard of a node's agent for so many seconds of the controller's clock."""
+    heard = last_report(node)
+    return heard is None or heard < clock.now() - datetime.timedelta(seconds=seconds * settings.TIME_SCALE)
 
 
 def devices(node: models.Node) -> list[Device]:

@@ -116,7 +116,8 @@ def _judge(session: models.Session, report: messages.Ended) -> tuple[str, str]:
     if _follows_stop(session, report):
         return multi_node.FOLLOWS_STOP, PREEMPTED_BY_SCHEDULER
     if not report.known:
-        return R.LOST.value, "exit status unknown"
+        is_fenced = report.cause == fields.EndCause.FENCED
+        return R.LOST.value, "its node was silent and ended it" if is_fenced else "exit status unknown"
     if report.cause == fields.EndCause.WALL_TIME:
         return R.TIMEOUT.value, "wall time"
     if report.exit_code == 0:

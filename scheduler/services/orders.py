@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import datetime
 
+from django.conf import settings
+
 from scheduler import models
 from scheduler.core import decisions, entities
 from scheduler.protocol import fields, messages
@@ -15,6 +17,8 @@ from scheduler.services import work as unit
 ANSWER_S = 60
 #: From the end of the grace to the deadline of a stop (DESIGN 5.1, RELIABILITY 4.4), seconds.
 STOP_MARGIN_S = 10
+#: Silence after which a node ends the sessions of a group that fences (RELIABILITY 4.7), seconds.
+FENCE_AFTER_S = 300
 #: XCE writes SIGSTP; RELIABILITY 4 says why it is only the notice of the stop that follows.
 SIGTSTP = 20
 
@@ -42,6 +46,7 @@ def start(work: unit.Work, session: models.Session, grants: tuple[decisions.Node
             exit0_checkpointed=session.exit_0_after_warning == "checkpointed",
             grace_ms=grace_s(session, session.group.policy) * 1000,
             owner=session.owner.username if hosts[grant.node_id].is_multi_user else "",
+            fence_ms=_fence_ms(session) if hosts[grant.node_id].can_fence else 0,
         )
         commands.order(work, session, grant.node_id, message)
     models.Run.objects.create(
@@ -59,12 +64,22 @@ class _Host:
 
     name: str
     is_multi_user: bool
+    can_fence: bool
+
+
+def _fence_ms(session: models.Session) -> int:
+    """Return the silence after which the node ends the session by itself; 0 = it keeps it."""
+    is_fenced = session.group.policy.silent_node == "fence"
+    return int(FENCE_AFTER_S * settings.TIME_SCALE * 1000) if is_fenced else 0
 
 
 def _hosts(node_ids: list[int]) -> dict[int, _Host]:
     rows = models.Node.objects.filter(pk__in=node_ids).values_list("pk", "name", "agent__facts")
     able = {pk: (name, (facts or {}).get("enforce", {})) for pk, name, facts in rows}
-    return {pk: _Host(name, bool(can.get("multi_user"))) for pk, (name, can) in able.items()}
+    return {
+        pk: _Host(name, bool(can.get("multi_user")), bool(can.get("self_fence")))
+        for pk, (name, can) in able.items()
+    }
 
 
 def resume(work: unit.Work, session: models.Session) -> None:

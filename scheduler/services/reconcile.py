@@ -16,13 +16,12 @@ from django.db.models import DurationField, ExpressionWrapper, F
 
 from scheduler import clock, errors, models
 from scheduler.core import entities, states
-from scheduler.services import actors, commands, control, locks, orders, transitions, withdrawals
+from scheduler.selectors import nodes
+from scheduler.services import actors, commands, control, locks, lost_nodes, orders, transitions, withdrawals
 from scheduler.services import work as unit
 
 S = states.SessionState
 log = logging.getLogger(__name__)
-#: Seconds of silence after which a node takes no new sessions (RELIABILITY 4.7).
-SUSPECT_AFTER_S = 15
 LAST_BACKOFF_MIN = 16
 
 
@@ -31,6 +30,8 @@ def run() -> None:
     rules: tuple[Callable[[], None], ...] = (
         send_commands,
         suspect_silent_nodes,
+        lost_nodes.lose_sessions_of_nodes_that_are_down,
+        lost_nodes.lose_fenced_sessions,
         expire_reservations,
         end_reservations_of_closed_nodes,
         flag_stuck_stops,
@@ -54,7 +55,7 @@ def send_commands() -> None:
 
 def suspect_silent_nodes() -> None:
     """Close a node whose agent has been silent too long; its sessions keep what they hold."""
-    limit = clock.now() - datetime.timedelta(seconds=SUSPECT_AFTER_S * settings.TIME_SCALE)
+    limit = clock.now() - datetime.timedelta(seconds=nodes.SUSPECT_AFTER_S * settings.TIME_SCALE)
     silent = models.Node.objects.filter(state=entities.NodeState.READY.value, agent__last_report_at__lt=limit)
     for node in silent.order_by("pk"):
         with unit.begin(actors.SYSTEM) as work:

@@ -26,7 +26,7 @@ security = logging.getLogger("xce.security")
 #: Boots of a node's kernel before the present one; their reports may still come, but say nothing of now.
 EARLIER_BOOTS = "earlier_boots"
 BOOTS_KEPT = 1000
-#: Reports whose loss costs nothing: not acknowledged, not fenced by commands.
+#: Reports whose loss costs nothing: not fenced by commands, and not acknowledged but for heartbeats.
 _EPHEMERAL = (messages.Heartbeat, messages.OutputTail, messages.OutputPage)
 
 
@@ -42,7 +42,8 @@ def receive(text: str) -> None:
         security.warning("report refused: node %s is gone", envelope.node)
         return
     is_applied = apply(node, dataclasses.replace(envelope, body=report_texts.storable(envelope.body)))
-    if is_applied and not isinstance(envelope.body, _EPHEMERAL):
+    is_beat = isinstance(envelope.body, messages.Heartbeat)  # a node that is not heard may fence its sessions
+    if is_applied and (is_beat or not isinstance(envelope.body, _EPHEMERAL)):
         _acknowledge(node, envelope)
 
 

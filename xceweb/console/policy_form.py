@@ -10,9 +10,7 @@ from django import forms
 from scheduler import errors, models
 from scheduler.selectors import slot_kinds
 
-#: Rules that a version keeps while nothing in the scheduler acts on them: the form does not offer them.
-NOT_OFFERED = frozenset({"silent_node"})
-RULES = tuple(name for name in models.PolicyVersion.RULES if name not in NOT_OFFERED)
+RULES = models.PolicyVersion.RULES
 _MODEL = models.PolicyVersion._meta
 _SELECT = {"class": "select"}
 
@@ -71,6 +69,13 @@ TEXTS: Mapping[str, tuple[str, str, str]] = {
     ),
     "default_is_preemptible": ("New sessions may be preempted", "Unless they say otherwise.", ""),
     "placement": ("Placement", "Which free node is taken.", ""),
+    "silent_node": (
+        "A node that falls silent",
+        "keep: its sessions hold their slots until an administrator declares it lost. fence: it ends them itself after"
+        " 300 s without contact, and after 600 s they are lost or start anew. It cannot tell a broken network from a"
+        " broker that is away.",
+        "",
+    ),
     "starting": ("Sessions start", "Off = emergency: nothing new starts in this group.", ""),
 }
 #: The rules that stand at the top; the others are folded.

@@ -31,6 +31,7 @@ def test_a_host_without_delegation_says_what_it_cannot_enforce(monkeypatch, user
         "freezer": False,
         "processes": are_limited,
         "multi_user": False,
+        "self_fence": True,
     }
 
 

@@ -60,12 +60,5 @@ def test_each_rule_that_is_offered_has_a_field_with_its_words() -> None:
     every = set(models.PolicyVersion.RULES)
 
     assert {*policy_form.TEXTS, "preemption_state"} == set(policy_form.RULES)
-    assert set(policy_form.RULES) == every - policy_form.NOT_OFFERED
-    assert every > policy_form.NOT_OFFERED
+    assert set(policy_form.RULES) == every
     assert set(policy_form.FIRST) <= set(policy_form.TEXTS)
-
-
-@pytest.mark.parametrize("name", sorted(policy_form.NOT_OFFERED))
-def test_a_rule_without_effect_is_not_offered(world: worlds.World, name: str) -> None:
-    """Nobody is to believe in a protection that is not there."""
-    assert name not in policy_form.PolicyForm(world.group.policy).fields

@@ -215,4 +215,18 @@ def _actions(viewer: models.User, node: models.Node) -> list[dict[str, Any]]:
         "button": f"{label} {node.name}",
         "tone": "primary",
     }
-    return [{**action, "fields": [hidden, reason]}]
+    actions = [{**action, "fields": [hidden, reason]}]
+    if permissions.is_administrator(viewer) and nodes.is_silent(node, seconds=nodes.SUSPECT_AFTER_S):
+        actions.append(_lost(node.name, action, reason))
+    return actions
+
+
+def _lost(name: str, action: dict[str, Any], reason: dict[str, Any]) -> dict[str, Any]:
+    """Return the button of an administrator who knows that a silent node will not come back by itself."""
+    text = (
+        "Its sessions are counted lost: those that may start anew wait again, the others end; their slots are free at"
+        " once. Be sure that the node is off or cut from everything that its sessions write to: they may run on there."
+    )
+    words = {"label": "Declare lost", "title": f"Declare {name} lost?", "button": f"Declare {name} lost"}
+    hidden = {"name": "state", "type": "hidden", "value": "lost"}
+    return {**action, **words, "key": "lost", "text": text, "tone": "danger", "fields": [hidden, reason]}

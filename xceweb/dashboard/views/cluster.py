@@ -8,7 +8,7 @@ from django.views.decorators import http as methods
 
 from scheduler import errors
 from scheduler.selectors import nodes, permissions
-from scheduler.services import actors
+from scheduler.services import actors, lost_nodes
 from scheduler.services import nodes as node_service
 from xceweb.common import pages
 from xceweb.dashboard.contexts import group_page, node_pages, queue_rows
@@ -59,12 +59,15 @@ def node_detail(request: http.HttpRequest, name: str) -> http.HttpResponse:
 
 @methods.require_POST
 def node_act(request: http.HttpRequest, name: str) -> http.HttpResponse:
-    """Drain a node or make it ready again, and go back to it."""
+    """Drain a node, make it ready again or declare it lost, and go back to it."""
     node = nodes.require(request.user, name)
     actor = actors.of_user(request.user, request_id=request.request_id)
     state, reason = request.POST.get("state", ""), request.POST.get("reason", "")
     try:
-        node_service.set_node_state(actor, node, state=state, reason=reason)
+        if state == "lost":
+            lost_nodes.declare_lost(actor, node, reason=reason)
+        else:
+            node_service.set_node_state(actor, node, state=state, reason=reason)
         messages.success(request, f"{node.name} is {state}.")
     except errors.Refusal as refusal:
         if refusal.status in (403, 404):

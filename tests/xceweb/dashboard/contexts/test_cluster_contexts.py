@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from typing import Any
 
@@ -248,6 +249,21 @@ def test_drain_is_offered_to_operators(world: worlds.World) -> None:
 
     assert [action["label"] for action in actions + opposite] == ["Drain", "Make ready"]
     assert node_pages.one(world.people["viewer"], world.node)["actions"] == []
+
+
+@pytest.mark.parametrize(("seconds", "labels"), [(20, ["Drain", "Declare lost"]), (5, ["Drain"])])
+def test_an_administrator_may_declare_a_silent_node_lost(
+    world: worlds.World, seconds: int, labels: list[str]
+) -> None:
+    """Nobody may while its agent speaks, and operators may never."""
+    heard = timezone.now() - datetime.timedelta(seconds=seconds)
+    models.AgentStatus.objects.create(node=world.node, last_report_at=heard)
+    offered = {
+        who: node_pages.one(world.people[who], world.node)["actions"] for who in ("administrator", "operator")
+    }
+
+    assert [action["label"] for action in offered["administrator"]] == labels
+    assert [action["label"] for action in offered["operator"]] == ["Drain"]
 
 
 def test_the_history_shows_both_sides_as_far_as_visible(world: worlds.World) -> None:

@@ -83,6 +83,19 @@ def test_a_node_act_that_cannot_be_changes_nothing(
     assert "callout--fail" in page.content.decode()
 
 
+@pytest.mark.parametrize(
+    ("who", "status", "state"), [("administrator", 200, "down"), ("operator", 403, "ready")]
+)
+def test_only_an_administrator_declares_a_node_lost(
+    world: worlds.World, client_of: ClientOf, who: str, status: int, state: str
+) -> None:
+    """Its sessions do not wait for it any longer."""
+    page = client_of(who).post("/nodes/gpu-1/act/", {"state": "lost", "reason": "burnt"}, follow=True)
+
+    world.node.refresh_from_db()
+    assert (page.status_code, world.node.state) == (status, state)
+
+
 def test_the_history_is_filtered_by_the_address(world: worlds.World, client_of: ClientOf) -> None:
     """What cannot be read narrows nothing."""
     client = client_of("owner")
