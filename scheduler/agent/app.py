@@ -9,6 +9,7 @@ away stops neither.
 from __future__ import annotations
 
 import collections
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
@@ -45,11 +46,29 @@ def make_app(broker: str) -> celery.Celery:
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
         broker_connection_timeout=3,
-        broker_transport_options=dict(_TRANSPORT),
+        broker_transport_options=_TRANSPORT | ({"confirm_publish": True} if _is_rabbitmq(broker) else {}),
         broker_heartbeat=10,
         enable_utc=True,
     )
     return app
+
+
+def report_address(broker: str) -> dict[str, Any]:
+    """
+    Return how a report is addressed.
+
+    With RabbitMQ it goes to the exchange that the controller has declared, and nothing is declared here: so a node's
+    account needs no right over the controller's queue. Redis knows no such rights, and its queues need nobody.
+    """
+    if not _is_rabbitmq(broker):
+        return {"queue": REPORT_QUEUE}
+    exchange = kombu.Exchange(REPORT_QUEUE)
+    queue = kombu.Queue(REPORT_QUEUE, exchange, routing_key=REPORT_QUEUE, no_declare=True)
+    return {"queue": queue, "exchange": REPORT_QUEUE, "routing_key": REPORT_QUEUE}
+
+
+def _is_rabbitmq(broker: str) -> bool:
+    return broker.startswith(("amqp", "pyamqp"))
 
 
 class Transport:
@@ -73,11 +92,15 @@ class Transport:
     ) -> None:
         self._app = make_app(broker)
         self._queue = f"node.{node}"
-        self._app.conf.task_queues = [kombu.Queue(self._queue, routing_key=self._queue)]
+        self._app.conf.task_queues = [
+            kombu.Queue(self._queue, kombu.Exchange(self._queue), routing_key=self._queue)
+        ]
+        self._address = report_address(broker)
         self._on_connected = on_connected
         self._texts: collections.deque[tuple[str, int | None]] = collections.deque()
         self._wake = threading.Event()
         self._is_stopping = False
+        self._link: kombu.Connection | None = None
         self._add_command_task(on_command)
         self._app.steps["consumer"].add(_connected_step(on_connected))
         self._consumer = threading.Thread(target=self._consume, name="consumer", daemon=True)
@@ -132,28 +155,53 @@ class Transport:
         while self._texts or not self._is_stopping:
             self._wake.wait()
             self._wake.clear()
-            failures = 0 if self._send_waiting(failures) else failures + 1
+            has_sent = self._send_waiting(failures)
+            if has_sent and failures and not self._is_stopping:
+                self._on_connected()  # what was dropped may have been the greeting
+            failures = 0 if has_sent else failures + 1
+        self._hang_up()
 
     def _send_waiting(self, failures: int) -> bool:
         """Send all that waits. On a failure drop it, say so once, and pause before the next try."""
         while self._texts:
             text, expires_s = self._texts.popleft()
             try:
-                self._app.send_task(
-                    REPORT_TASK, args=[text], queue=REPORT_QUEUE, retry=False, expires=expires_s
-                )
-            except (
-                *self._app.connection().recoverable_connection_errors,
-                OSError,
-                kombu.exceptions.KombuError,
-            ) as fault:
+                self._send_one(text, expires_s)
+            except self._faults as fault:
                 self._texts.clear()
+                self._hang_up()
                 if not failures:
                     log.warning("the broker does not take reports: %s; sessions go on, reports wait", fault)
                 if not self._is_stopping:
                     threading.Event().wait(_PAUSES_S[min(failures, len(_PAUSES_S) - 1)])
                 return False
         return True
+
+    def _send_one(self, text: str, expires_s: int | None) -> None:
+        if self._link is None:
+            self._link = self._app.connection_for_write()
+        self._app.send_task(
+            REPORT_TASK,
+            args=[text],
+            retry=False,
+            expires=expires_s,
+            connection=self._link,
+            **self._address,
+        )
+
+    def _hang_up(self) -> None:
+        """Give the connection up: after an error RabbitMQ takes nothing more over it."""
+        if self._link is not None:
+            with contextlib.suppress(*self._faults):
+                self._link.release()
+        self._link = None
+
+    @property
+    def _faults(self) -> tuple[type[Exception], ...]:
+        """Whatever the client of a broker raises when it is away, or refuses."""
+        client = self._app.connection()
+        library = (*client.recoverable_connection_errors, *client.channel_errors)
+        return (*library, OSError, kombu.exceptions.KombuError)
 
 
 def _connected_step(on_connected: Callable[[], None]) -> type[bootsteps.StartStopStep]:

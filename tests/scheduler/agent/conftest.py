@@ -32,7 +32,7 @@ def broker(tmp_path):
 
 @pytest.fixture
 def controller(broker):
-    one = ends.Controller(broker)
+    one = ends.Controller(broker.url)
     yield one
     one.close()
 

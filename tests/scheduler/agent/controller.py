@@ -64,10 +64,10 @@ class Broker:
 class Controller:
     """Sends commands and collects reports; acknowledges nothing by itself."""
 
-    def __init__(self, broker: Broker, node: str = "n1") -> None:
+    def __init__(self, broker_url: str, node: str = "n1") -> None:
         self.node = node
         self.envelopes: list[signing.Envelope] = []
-        self._app = celery.Celery(broker=broker.url, set_as_current=False)
+        self._app = celery.Celery(broker=broker_url, set_as_current=False)
         self._app.conf.task_ignore_result = True
         self._seq = itertools.count(1)
         self._connection: Any = None
@@ -119,7 +119,7 @@ class Controller:
 
     def _listen(self) -> None:
         self._connection = self._app.connection_for_read()
-        queue = kombu.Queue("controller")
+        queue = kombu.Queue("controller", kombu.Exchange("controller"), "controller")
         consumer = kombu.Consumer(self._connection, [queue], callbacks=[self._take], accept=["json"])
         consumer.consume()
 

@@ -115,3 +115,38 @@ def test_an_agent_without_a_broker_ends_cleanly(tmp_path, broker):
     agent.until_it_says("does not take reports")
 
     assert agent.down() == 0
+
+
+def test_over_rabbitmq_a_report_is_addressed_to_an_exchange_and_declares_nothing():
+    rabbit, redis = (app.report_address(url) for url in ("amqp://broker//", "redis://broker/0"))
+
+    assert redis == {"queue": "controller"}
+    assert (rabbit["exchange"], rabbit["routing_key"]) == ("controller", "controller")
+    assert rabbit["queue"].no_declare
+
+
+def test_after_a_failure_the_agent_greets_again_since_its_greeting_may_be_lost(monkeypatch):
+    greetings, answers = [], [OSError("away"), None]
+
+    def send(self, name, **more):
+        answer = answers.pop(0)
+        if answer is not None:
+            raise answer
+
+    monkeypatch.setattr(celery.Celery, "send_task", send)
+    monkeypatch.setattr(app, "_PAUSES_S", (0,))
+    transport = app.Transport(
+        "memory://", "n1", on_command=lambda text: None, on_connected=lambda: greetings.append(1)
+    )
+    transport._publisher.start()
+    transport.send("lost")
+    while answers[1:]:
+        transport._publisher.join(0.01)
+    transport.send("heard")
+    while not greetings:
+        transport._publisher.join(0.01)
+    transport._is_stopping = True
+    transport._wake.set()
+    transport._publisher.join(10)
+
+    assert greetings == [1]
