@@ -19,9 +19,7 @@ _LONGEST_MS = 60_000
 #: Heartbeats whose acknowledgement may still come.
 _BEATS = 200
 #: Reports that the next one of their kind makes worthless. A controller that comes back after a long time has
-#: thousands of them before it and passes them over unread. Long, since it counts on two clocks (P17): a node
-#: whose clock is minutes wrong must not fall silent. As long as a command's.
-PASSING_S = 300
+#: thousands of them before it and passes the oldest over unread.
 _PASSING = (messages.Heartbeat,)
 #: Always said in the first version, so that a controller of any version knows who lives and what it speaks.
 _GREETINGS = (messages.Hello, messages.Heartbeat)
@@ -109,4 +107,4 @@ class Outbox:
                 raise
             log.warning("a report waits for a newer controller: %s", fault)
             return
-        self._send(text, expires_s=PASSING_S if isinstance(report, _PASSING) else None)
+        self._send(text, expires_s=messages.PASSING_S if isinstance(report, _PASSING) else None)

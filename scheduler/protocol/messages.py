@@ -50,6 +50,11 @@ FIRST = 1
 #: The highest version spoken here.
 VERSION = 2
 
+#: Seconds after which a message that will be sent again, or that the next one replaces, need not be read any more. The
+#: broker's clients judge it by the clocks of both ends, which may be more than an hour apart (P17): a node with a wrong
+#: clock must neither fall silent nor become deaf.
+PASSING_S = 2 * 3600
+
 #: Every command.
 COMMANDS: tuple[type[Command] | type[AckCommand], ...] = (
     StartCommand,
@@ -86,6 +91,7 @@ Message = Command | AckCommand | Report
 __all__ = [
     "COMMANDS",
     "FIRST",
+    "PASSING_S",
     "REPORTS",
     "VERSION",
     "AckCommand",

@@ -141,7 +141,8 @@ def _publish(message: messages.Message, peer: Peer, *, seq: int) -> None:
     if clock.is_virtual():
         return  # agents of a simulation read the outbox
     text = signing.seal(message, key=peer.key, boot=BOOT, seq=seq, version=peer.version)
-    current_app.send_task("xce.command", args=[text], queue=f"node.{peer.key.node}", expires=300)
+    queue = f"node.{peer.key.node}"
+    current_app.send_task("xce.command", args=[text], queue=queue, expires=messages.PASSING_S)
 
 
 def acknowledge(node: models.Node, *, boot: str, seq: int) -> None:

@@ -72,10 +72,10 @@ class Controller:
         self._seq = itertools.count(1)
         self._connection: Any = None
 
-    def tell(self, command: messages.Message) -> None:
-        """Send a command to the node's queue."""
+    def tell(self, command: messages.Message, **more: Any) -> None:
+        """Send a command to the node's queue; `more` goes to Celery."""
         text = signing.seal(command, key=bench.KEY, boot="c", seq=next(self._seq))
-        self._app.send_task("xce.command", args=[text], queue=f"node.{self.node}", retry=False)
+        self._app.send_task("xce.command", args=[text], queue=f"node.{self.node}", retry=False, **more)
 
     def reports(self, kind: type[Any]) -> list[Any]:
         """Return the reports of one kind so far."""

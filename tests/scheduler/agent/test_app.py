@@ -1,5 +1,6 @@
 """The agent over a real broker, with a tiny controller at the other end."""
 
+import datetime
 import signal
 
 import celery
@@ -58,6 +59,19 @@ def test_a_session_lives_over_the_broker_from_start_to_end(agent, controller):
     assert state == "T"
     assert ended.signal == signal.SIGKILL
     assert agent.down() == 0
+
+
+def test_an_agent_whose_clock_is_an_hour_ahead_takes_commands_all_the_same(agent, controller):
+    controller.report(messages.Hello)
+    start, late = benches.a_start(), benches.a_start()
+    wrong = datetime.timedelta(hours=1)
+    lasting = datetime.timedelta(seconds=messages.PASSING_S)
+    controller.tell(late, expires=datetime.datetime.now(datetime.UTC) - wrong)
+    controller.tell(start, expires=datetime.datetime.now(datetime.UTC) - wrong + lasting)
+    started = controller.report(messages.Started)
+
+    assert started.command_id == start.command_id
+    assert controller.ask(a_kill(start), messages.Ended).known
 
 
 @pytest.mark.system

@@ -113,7 +113,7 @@ def test_a_heartbeat_expires_and_nothing_else_does(store, clock):
     out.send_once(a_report())
     store.report(a_report())
 
-    assert ends == [outbox.PASSING_S, None, None]
+    assert ends == [messages.PASSING_S, None, None]
 
 
 @pytest.fixture

@@ -105,6 +105,20 @@ def test_without_a_valid_key_nothing_is_sent(make_cluster, sent):
     assert models.AgentCommand.objects.get().settled_at is None
 
 
+def test_a_command_is_read_also_where_the_clock_is_more_than_an_hour_ahead(make_cluster, monkeypatch):
+    ends = []
+    monkeypatch.setattr(
+        commands.current_app, "send_task", lambda name, args, queue, expires: ends.append(expires)
+    )
+    cluster = make_cluster()
+    cluster.submit(cluster.alice)
+    cluster.round()
+    _due()
+
+    assert ends == [messages.PASSING_S]
+    assert messages.PASSING_S > 3600 + 600
+
+
 def test_the_newest_key_signs_during_a_rotation(make_cluster, sent):
     cluster = make_cluster()
     cluster.submit(cluster.alice)
