@@ -6,7 +6,7 @@ import logging
 
 from celery import shared_task
 
-from scheduler.services import pruning, reports, rounds
+from scheduler.services import output_pages, pruning, reports, rounds
 from scheduler.services import reconcile as reconciler
 
 log = logging.getLogger(__name__)
@@ -46,3 +46,4 @@ def reconcile() -> None:
 def prune() -> None:
     """Empty what is kept longer than the setting says."""
     pruning.prune_snapshots()
+    output_pages.prune()

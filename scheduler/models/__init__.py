@@ -24,7 +24,7 @@ from scheduler.models.nodes import Node, NodeDevice, NodeSlot
 from scheduler.models.policies import KeypairResourcePolicy, PolicyVersion
 from scheduler.models.queues import Queue
 from scheduler.models.resource_groups import GroupRole, GroupRounds, ResourceGroup
-from scheduler.models.sessions import Allocation, Run, Session, SessionDependency, SessionOutput
+from scheduler.models.sessions import Allocation, OutputPage, Run, Session, SessionDependency, SessionOutput
 from scheduler.models.slots import SlotKind
 from scheduler.models.users import Keypair, User
 
@@ -49,6 +49,7 @@ __all__ = [
     "NodeDevice",
     "NodeSlot",
     "Outcome",
+    "OutputPage",
     "OwnerUsage",
     "PendReason",
     "PolicyVersion",

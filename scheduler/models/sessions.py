@@ -204,3 +204,23 @@ class SessionOutput(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["session", "attempt"], name="output_is_unique_in_session")
         ]
+
+
+class OutputPage(models.Model):
+    """One page of an attempt's output as its node sent it, or what was asked for; kept for an hour."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="output_pages")
+    attempt = models.PositiveIntegerField()
+    offset = models.BigIntegerField(help_text="its first byte")
+    request = models.UUIDField(unique=True, help_text="command id of the last request")
+    asked_at = models.DateTimeField()
+    came_at = models.DateTimeField(null=True)
+    text = models.TextField(blank=True)
+    next_offset = models.BigIntegerField(default=0, help_text="first byte after it")
+    size = models.BigIntegerField(default=0, help_text="bytes of the whole output then")
+    is_gone = models.BooleanField(default=False, help_text="its node does not have the output any more")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["session", "attempt", "offset"], name="output_page_is_unique")
+        ]

@@ -165,12 +165,16 @@ def send_due(now: datetime.datetime, *, limit: int = 500) -> int:
     return len(row_ids)
 
 
-def send_stale_kill(node: models.Node, *, session: str, epoch: int) -> None:
-    """Order the end of a run that the controller no longer holds there. Sent directly, not kept: it is seen again."""
+def send_directly(node: models.Node, message: messages.Command) -> None:
+    """Send a command that is not kept and never sent again by itself. Raises what the broker's client raises."""
     peer = find_peer(node.pk)
-    if peer is None:
-        return
+    if peer is not None:
+        _publish(message, peer, seq=0)
+
+
+def send_stale_kill(node: models.Node, *, session: str, epoch: int) -> None:
+    """Order the end of a run that the controller no longer holds there. Not kept: it is seen again."""
     message = messages.KillCommand(
         command_id=new_command_id(), session=session, epoch=epoch, cause=fields.KillCause.STALE, grace_ms=0
     )
-    _publish(message, peer, seq=0)
+    send_directly(node, message)

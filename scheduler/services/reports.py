@@ -17,7 +17,16 @@ from scheduler import clock, errors, models
 from scheduler.core import states
 from scheduler.protocol import errors as protocol_errors
 from scheduler.protocol import messages, signing
-from scheduler.services import actors, answers, commands, locks, node_reports, report_texts, session_reports
+from scheduler.services import (
+    actors,
+    answers,
+    commands,
+    locks,
+    node_reports,
+    output_pages,
+    report_texts,
+    session_reports,
+)
 from scheduler.services import work as unit
 
 log = logging.getLogger(__name__)
@@ -83,6 +92,8 @@ def _apply(node: models.Node, report: messages.Message, *, is_news: bool) -> boo
             security.warning("report %s of %s names no session", report.TYPE, node.name)
         case messages.OutputTail():
             _tell(node, report, session_reports.output_tail(node, report))
+        case messages.OutputPage() | messages.Gone() if output_pages.take(node, report):
+            log.info("a page of output came from %s", node.name)
         case messages.OutputPage():
             _tell(node, report, answers.Standing.UNFOUNDED)
         case messages.Report():

@@ -29,6 +29,20 @@ def session_filters(request: http.HttpRequest) -> tuple[sessions.Filters, int]:
     return sessions.Filters(**{name: text or "" for name, text in values.items()}), number
 
 
+class OutputPage(forms.Form):
+    """Which page of a session's output is looked at."""
+
+    offset = forms.IntegerField(required=False, min_value=0, max_value=2**60)
+
+
+def offset(request: http.HttpRequest) -> int | None:
+    """Return the first byte of the page that an address asks for, None for the last lines."""
+    form = OutputPage(request.GET)
+    form.is_valid()
+    value: int | None = form.cleaned_data.get("offset")
+    return value
+
+
 class DecisionFilters(forms.Form):
     """The filter bar of the history."""
 

@@ -9,7 +9,7 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db import models as django_models
 from django.utils import timezone
 
-from scheduler import models
+from scheduler import ids, models
 from scheduler.core import entities
 from scheduler.models import policies
 from tests import decision_factories, model_factories, worlds
@@ -127,6 +127,12 @@ CASES = {
     "allocation_is_unique": lambda w: _again(w.running.allocations.get()),
     "output_is_unique_in_session": lambda w: [
         models.SessionOutput.objects.create(session=w.running, attempt=1, updated_at=timezone.now())
+        for _ in range(2)
+    ],
+    "output_page_is_unique": lambda w: [
+        models.OutputPage.objects.create(
+            session=w.running, attempt=1, offset=0, request=ids.new_id(), asked_at=timezone.now()
+        )
         for _ in range(2)
     ],
     "one_open_command_per_session_and_node": lambda w: [_command(w) for _ in range(2)],

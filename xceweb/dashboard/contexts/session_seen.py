@@ -18,6 +18,8 @@ class Seen:
     kinds: dict[str, slot_kinds.Kind]
     stops: list[models.Victim]
     entries: list[event_log.Entry]
+    #: First byte of the page of output that is looked at; None = the last lines.
+    offset: int | None = None
 
     @property
     def is_open(self) -> bool:

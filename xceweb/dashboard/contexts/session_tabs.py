@@ -11,8 +11,8 @@ from django import urls
 from scheduler import models
 from scheduler.core import states
 from scheduler.selectors import event_log, event_texts, explanations, permissions, signal_names
-from xceweb.common import marks, wording
-from xceweb.dashboard.contexts import session_seen, words
+from xceweb.common import marks, visible, wording
+from xceweb.dashboard.contexts import output_pages, session_seen, words
 
 _S = states.SessionState
 _LIVE = (_S.RUNNING.value, _S.PREEMPTED.value, _S.STOPPING.value, _S.TERMINATING.value)
@@ -78,7 +78,11 @@ def output(seen: session_seen.Seen) -> dict[str, Any]:
     if seen.sight < permissions.Sight.FULL:
         note = "Only the owner and administrators see what a session writes."
         return {"output": {"state": "hidden", "note": note}, "refresh_url": refresh}
-    return {"output": _output(row, explanations.output(row)), "refresh_url": refresh}
+    kept = explanations.output(row)
+    if seen.offset is not None and kept is not None:
+        page = output_pages.page(row, kept, offset=seen.offset)
+        return {"output": page, "refresh_url": f"{refresh}&offset={seen.offset}"}
+    return {"output": _output(row, kept), "refresh_url": refresh}
 
 
 def _output(row: models.Session, kept: models.SessionOutput | None) -> dict[str, Any]:
@@ -89,11 +93,11 @@ def _output(row: models.Session, kept: models.SessionOutput | None) -> dict[str,
     size = kept.size if kept else 0
     return {
         "state": "live" if is_live else "kept",
-        "text": kept.tail if kept else "",
+        "text": visible.text(kept.tail) if kept else "",
         "note": "The whole output stays on the node where it ran.",
         "size_text": wording.amount(size, "mem"),
-        "is_cut": bool(kept and kept.is_truncated),
-        "earlier_url": "",
+        "is_cut": bool(kept and (kept.is_truncated or size > output_pages.TAIL_BYTES)),
+        "earlier_url": output_pages.before(row, size) if kept else "",
         "later_url": "",
         "download_url": "",
     }

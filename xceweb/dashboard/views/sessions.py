@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import uuid
 from collections.abc import Callable
 
@@ -40,6 +41,8 @@ def session_detail(request: http.HttpRequest, public_id: uuid.UUID, tab: str = "
     part = pages.part_of(request, ("live", "output", "counterfactuals", "weighed"))
     session = permissions.require_session(request.user, public_id)
     seen = session_seen.look(request.user, session)
+    if tab == "output":
+        seen = dataclasses.replace(seen, offset=forms.offset(request))
     if part == "counterfactuals":
         context = counterfactuals.load(seen, session_page.shown(seen, tab))
         return shortcuts.render(request, "dashboard/_counterfactuals.html", context)
