@@ -49,6 +49,12 @@ class Session(models.Model):
     wall_limit = models.PositiveIntegerField(
         null=True, blank=True, help_text="seconds", validators=[validators.MinValueValidator(1)]
     )
+    port = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="where it listens on its node",
+        validators=[validators.MinValueValidator(1), validators.MaxValueValidator(65_535)],
+    )
     is_held = models.BooleanField(default=False)
 
     state = models.CharField(

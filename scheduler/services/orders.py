@@ -35,7 +35,7 @@ def start(work: unit.Work, session: models.Session, grants: tuple[decisions.Node
             attempt=session.attempt,
             argv=tuple(session.argv),
             script=session.script,
-            env=session.environment,
+            env=session.environment | ({"XCE_PORT": str(session.port)} if session.port else {}),
             workdir=session.workdir,
             slots=grant.slots.as_dict(),
             indices={kind: tuple(numbers) for kind, numbers in grant.indices.items()},

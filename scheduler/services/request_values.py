@@ -123,6 +123,7 @@ def _numbers(request: session_requests.SubmitRequest, found: faults.Faults) -> d
         "warning_signal": (1, 64),
         "grace_period": (0, 86_400),
         "wall_limit": (1, _INT4),
+        "port": (1, 65_535),
     }
     columns: dict[str, Any] = {
         "job_priority": found.attempt(lambda: priorities.job_priority_for(request.job_priority))

@@ -38,6 +38,7 @@ class SubmitRequest:
     restartable: bool | None = None
     begin_at: datetime.datetime | None = None
     wall_limit: int | None = None
+    port: int | None = None
     is_held: bool = False
     is_private: bool = False
     dependencies: list[tuple[str, str]] = dataclasses.field(default_factory=list)

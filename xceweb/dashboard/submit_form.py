@@ -50,6 +50,14 @@ class SubmitForm(forms.Form):
     session_type = forms.ChoiceField(
         label="Type", choices=_TYPES, widget=forms.Select(attrs={"class": "select"})
     )
+    port = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=65_535,
+        widget=_number(min=1, max=65_535),
+        help_text="For an interactive session: where it listens on its node, told to it as XCE_PORT. If it is stopped"
+        " and starts anew, what is in its memory and every connection are lost, and its node may be another.",
+    )
     command = forms.CharField(
         required=False,
         max_length=65_536,
@@ -159,6 +167,7 @@ class SubmitForm(forms.Form):
             is_preemptible=values["is_preemptible"],
             exit_0_after_warning=values["exit_0_after_warning"],
             wall_limit=values["wall_time"],
+            port=values["port"],
         )
 
     def add_refusal(self, refusal: errors.Refusal) -> None:

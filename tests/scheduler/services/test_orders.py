@@ -6,7 +6,7 @@ import datetime
 
 import pytest
 
-from scheduler import models
+from scheduler import errors, models
 from scheduler.core import entities
 from scheduler.protocol import fields, messages
 from scheduler.services import actors, commit_preemption, control, orders, victims, work
@@ -27,6 +27,24 @@ def test_a_start_carries_slots_indices_and_the_nodes_in_order(make_cluster):
     assert (start.slots, start.indices) == ({"cpu": 1000, "cuda.device": 2}, {"cuda.device": (0, 1)})
     assert (start.nodes, start.rank, start.epoch, start.grace_ms) == (("n1",), 0, 1, 5000)
     assert (start.wall_limit_s, start.session) == (60, str(session.public_id))
+
+
+@pytest.mark.parametrize(("port", "told"), [(8888, {"MINE": "1", "XCE_PORT": "8888"}), (None, {"MINE": "1"})])
+def test_a_session_with_a_port_is_told_it(make_cluster, port, told):
+    cluster = make_cluster()
+    cluster.submit(cluster.alice, environment={"MINE": "1"}, port=port)
+    cluster.round()
+
+    assert [start.env for start in cluster.agent.open_commands()] == [told]
+
+
+@pytest.mark.parametrize("port", [0, 65_536])
+def test_a_port_that_is_none_is_refused(make_cluster, port):
+    cluster = make_cluster()
+    with pytest.raises(errors.Refusal) as caught:
+        cluster.submit(cluster.alice, port=port)
+
+    assert "port" in caught.value.fields
 
 
 @pytest.mark.parametrize(("is_multi_user", "owner"), [(True, "alice"), (False, "")])

@@ -187,6 +187,8 @@ def _request(seen: session_seen.Seen) -> list[dict[str, Any]]:
     found += [words.fact("Priority", row.priority), words.fact("Own rank", row.job_priority)]
     if row.required_labels:
         found.append(words.fact("Labels", json.dumps(row.required_labels), is_code=True))
+    if row.port and seen.is_open:
+        found.append(words.fact("Port", row.port))
     if row.wall_limit:
         found.append(words.fact("Time limit", wording.duration(row.wall_limit * wording.MICROSECONDS)))
     return found
@@ -203,7 +205,15 @@ def _stopping(row: models.Session) -> list[dict[str, Any]]:
         words.fact("Own grace", f"{row.grace_period} s" if row.grace_period is not None else "the group's"),
         words.fact("Exit code 0 after a warning", f"means {row.exit_0_after_warning}"),
         words.fact("After a lost node", "starts anew" if row.restartable else "ends as lost"),
+        *_if_anew(row),
     ]
+
+
+def _if_anew(row: models.Session) -> list[dict[str, Any]]:
+    """Say what people who are connected lose; a batch session loses what it had not saved, as its runs say."""
+    if row.type != "interactive" and not row.port:
+        return []
+    return [words.fact("If it starts anew", "what is in its memory and every connection are lost")]
 
 
 def _times(row: models.Session) -> list[dict[str, Any]]:

@@ -134,6 +134,9 @@ def _facts(seen: session_seen.Seen) -> list[dict[str, Any]]:
         found.append(words.fact("Preempted", words.count(row.times_preempted, "time")))
     if row.wall_limit and row.state == _S.RUNNING.value:
         found.append(words.fact("Time limit", wording.duration(row.wall_limit * wording.MICROSECONDS)))
+    if row.port and row.state == _S.RUNNING.value and seen.is_open:
+        run = explanations.runs(row)[-1]
+        found.append(words.fact("Listens at", f"{run.node_names[0]}:{row.port}", is_code=True))
     if row.result_reason and row.state == _S.TERMINATED.value:
         found.append(words.fact("Reason", _reason(seen)))
     return found

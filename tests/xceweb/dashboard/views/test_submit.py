@@ -47,6 +47,21 @@ def dry_run(client: Client, **changes: str) -> str:
     return answer.content.decode()
 
 
+def test_an_interactive_session_may_say_its_port_and_is_told_what_it_may_lose(
+    world: worlds.World, client_of: ClientOf
+) -> None:
+    """Before it is submitted, and on its page."""
+    client = client_of("owner")
+    asked = client.get(urls.reverse("dashboard:session-submit")).content.decode()
+    send(client, session_type="interactive", port="8888")
+    made = models.Session.objects.get(name="new-work")
+    facts = client.get(urls.reverse("dashboard:session-tab", args=[made.public_id, "facts"])).content.decode()
+
+    assert "every connection are lost, and its node may be another" in asked
+    assert made.port == 8888
+    assert "what is in its memory and every connection are lost" in facts
+
+
 def test_a_form_becomes_a_session_as_written(world: worlds.World, client_of: ClientOf) -> None:
     """Command split, amounts in smallest units, times in seconds."""
     status, _ = send(client_of("owner"))
@@ -87,6 +102,7 @@ FAULTS = {
     "command and script": ({"script": "echo"}, "Write a command, or a script"),
     "open quotation": ({"command": "echo 'x"}, "Cannot be read"),
     "no name": ({"name": ""}, "This field is required"),
+    "port that is none": ({"port": "70000"}, "less than or equal to 65535"),
     "time that is none": ({"wall_time": "soon"}, "Write for example 90"),
     "environment that is none": ({"environment": "A B"}, "is not NAME=value"),
     "nothing asked for": (
