@@ -6,6 +6,7 @@ import signal
 import pytest
 
 from scheduler.agent import processes, records
+from scheduler.agent.stop import procedures
 from scheduler.protocol import fields, messages
 from tests.conformance import jobs, programs
 from tests.scheduler.agent import bench as benches
@@ -199,6 +200,23 @@ async def test_a_withdrawn_suspend_continues_the_session(bench):
     await bench.ask(run.about(messages.WithdrawCommand, stops=stop.command_id), messages.Withdrawn)
 
     await bench.until(lambda: len(run.output) > len(seen), "the counter goes on")
+
+
+async def test_P10_what_cannot_be_shown_stopped_is_a_failed_stop_and_the_session_runs_on(bench, monkeypatch):
+    monkeypatch.setitem(procedures.suspend.__kwdefaults__, "proof_ms", 300)
+    ticks = bench.place / "ticks"
+    run = await bench.started(argv=programs.VFORK.argv, env={"TICKS": str(ticks)})
+    await bench.until(lambda: any(p.state == "D" for p in run.members), "the vfork parent waits")
+    failed = await bench.ask(run.suspend(suspend_grace_ms=0), messages.StopFailed)
+    seen = ticks.stat().st_size
+    await bench.until(lambda: ticks.stat().st_size > seen, "it runs on")
+    await bench.until(
+        lambda: bench.reports(messages.Heartbeat)[-1].sessions[0].state is fields.HeldState.RUNNING,
+        "a heartbeat that says so",
+    )
+
+    assert "D" in {member.state for member in failed.running}
+    assert bench.reports(messages.Stopped) == []
 
 
 # -- deaths around a session
