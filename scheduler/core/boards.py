@@ -28,10 +28,13 @@ class Board:
     Args:
         nodes: in the order of the rows.
         own: their rooms, in the same order.
+        touched: the rooms whose version changes, to which the ledger adds.
     """
 
-    def __init__(self, nodes: Sequence[entities.Node], own: Sequence[rooms.Room]) -> None:
-        self.nodes, self.rooms = nodes, own
+    def __init__(
+        self, nodes: Sequence[entities.Node], own: Sequence[rooms.Room], touched: Sequence[rooms.Room]
+    ) -> None:
+        self.nodes, self.rooms, self.touched = nodes, own, touched
         self.place_of = {node.id: place for place, node in enumerate(nodes)}
         self.ids: Array = _integers([node.id for node in nodes])
         kinds = sorted({kind for node in nodes for kind in node.capacity.kinds()})
@@ -41,31 +44,35 @@ class Board:
         shape, dtype = (len(nodes), len(self.kinds)), np.int64 if largest < PLENTY else object
         self.capacity: Array = np.zeros(shape, dtype=dtype)
         self.free: Array = np.zeros(shape, dtype=dtype)
+        self.drawn: Array = np.zeros(shape, dtype=dtype)  #: by reservations
         self.have: Array = np.zeros(shape, dtype=dtype)  #: free and releasing, net of promises
         self.is_ready: Array = np.array(
             [node.state is entities.NodeState.READY for node in nodes], dtype=bool
         )
-        self._versions = [-1] * len(nodes)
+        self._seen = len(touched)
+        self._versions: Array = _integers([room.version for room in own])
         self._states: list[State] = [({}, {})] * len(nodes)
         self._shares: list[int | None] = [None] * len(nodes)
         for place, node in enumerate(nodes):
             self.capacity[place] = self._row({rooms.PLACES: _places(node), **node.capacity.as_dict()})
-        self.follow()
+        for place, room in enumerate(own):
+            self._read(place, room)
 
     def _row(self, amounts: dict[str, int]) -> list[int]:
         return [amounts.get(kind, 0) for kind in self.kinds]
 
     def follow(self) -> None:
         """Read again what has changed since the last time."""
-        versions = self._versions
-        for place, room in enumerate(self.rooms):
-            if versions[place] != room.version:
-                versions[place] = room.version
+        touched, self._seen = self.touched[self._seen :], len(self.touched)
+        for room in dict.fromkeys(touched):
+            place = self.place_of[room.node.id]
+            if self._versions[place] != room.version:
+                self._versions[place] = room.version
                 self._read(place, room)
 
     def versions(self) -> Array:
         """Return what names the content of each row: (nodes,)."""
-        return np.array(self._versions, dtype=np.int64)
+        return self._versions.copy()
 
     def _read(self, place: int, room: rooms.Room) -> None:
         free = [room.free.get(kind, 0) for kind in self.kinds]
@@ -76,6 +83,7 @@ class Board:
         if room.node.max_sessions is None:
             free[0] = have[0] = PLENTY
         self.free[place], self.have[place] = free, have
+        self.drawn[place] = self._row(room.drawn)
         self._states[place] = dict(room.free), {kind: room.net_releasing(kind) for kind in room.releasing}
         self._shares[place] = None
 
@@ -105,6 +113,11 @@ class Board:
     def fitting(self, slots: resources.ResourceVector) -> Array:
         """Say on which nodes a request fits on what is free now: (nodes,)."""
         return self._covers(self.free, slots)
+
+    def fitting_unreserved(self, slots: resources.ResourceVector) -> Array:
+        """Say on which nodes a request would fit if nothing were reserved there, and does not now: (nodes,)."""
+        found: Array = self._covers(self.free + self.drawn, slots) & ~self._covers(self.free, slots)
+        return found
 
     def holding(self, slots: resources.ResourceVector) -> Array:
         """Say which nodes, empty and ready, would hold a request: (nodes,)."""

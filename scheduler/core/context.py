@@ -96,7 +96,8 @@ class Context:
         return board
 
     def _new_board(self) -> boards.Board:
-        return boards.Board(self.nodes, [self.ledger.rooms[node.id] for node in self.nodes])
+        own = [self.ledger.rooms[node.id] for node in self.nodes]
+        return boards.Board(self.nodes, own, self.ledger.touched)
 
     def stop_plan(self, session: entities.Session) -> release.StopPlan:
         """Return how ``session`` would be stopped; computed once per round."""

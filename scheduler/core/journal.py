@@ -28,6 +28,7 @@ class Journal:
         self._journal: list[Callable[[], object]] = []
         self._changes = 0  #: of all time: no version is given twice
         self.version = 0  #: another one after every change; a rollback brings the mark's back
+        self.touched: list[rooms.Room] = []  #: whose version changed, one after the other, rollbacks included
 
     def savepoint(self) -> Mark:
         """Return a mark to which ``rollback`` leads back."""
@@ -46,8 +47,12 @@ class Journal:
 
     def _touch(self, room: rooms.Room) -> None:
         """Give the room a version of its own; a rollback brings the one before back."""
-        self._journal.append(functools.partial(setattr, room, "version", room.version))
-        room.version = self._changed()
+        self._journal.append(functools.partial(self._name, room, room.version))
+        self._name(room, self._changed())
+
+    def _name(self, room: rooms.Room, version: int) -> None:
+        room.version = version
+        self.touched.append(room)
 
     def _set(self, mapping: dict, key: object, value: object) -> None:  # type: ignore[type-arg]
         if key in mapping:

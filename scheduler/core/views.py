@@ -90,25 +90,11 @@ def _shortage(ctx: context.Context, session: entities.Session) -> tuple[decision
 
 def _reserved_for_others(ctx: context.Context, session: entities.Session, usable: boards.Array) -> list[str]:
     """Return the nodes where a share would be free if nothing were reserved; none where that is still too little."""
-    places = ctx.while_unchanged(
-        "reserved", lambda: [i for i, room in enumerate(ctx.board().rooms) if any(room.drawn.values())]
-    )
-    if not places:
-        return []
-    is_usable = set(usable.tolist())
-    own = [ctx.ledger.rooms[ctx.nodes[place].id] for place in places if place in is_usable]
-    names = [room.node.name for room in own if _would_hold(room, session) and not _holds(room, session)]
-    fitting = int(ctx.board().fitting(session.request)[usable].sum())
+    board = ctx.board()
+    reserved = usable[board.fitting_unreserved(session.request)[usable]]
+    names = [ctx.nodes[place].name for place in reserved.tolist()]
+    fitting = int(board.fitting(session.request)[usable].sum()) if names else 0
     return names if fitting + len(names) >= session.node_count else []
-
-
-def _holds(room: rooms.Room, session: entities.Session) -> bool:
-    return room.fits(room.wants(session.request))
-
-
-def _would_hold(room: rooms.Room, session: entities.Session) -> bool:
-    missing = room.lacks(room.wants(session.request))
-    return all(room.drawn.get(kind, 0) >= amount for kind, amount in missing.items())
 
 
 def _facts(ctx: context.Context, session: entities.Session, usable: boards.Array) -> tuple[Facts, bool]:

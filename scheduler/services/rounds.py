@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import time
 
-from scheduler import models
+from scheduler import garbage, models
 from scheduler.core import decisions
 from scheduler.core import rounds as core_rounds
 from scheduler.plugins import asking
@@ -77,7 +77,8 @@ def _think(group: models.ResourceGroup) -> Thought:
     loaded = snapshot.load_snapshot(group, round_number=state.last_number + 1)
     found: list[decisions.Decision] = []
     policies = asking.policies_for(loaded.snapshot)
-    core_rounds.run_round(loaded.snapshot, found.append, policies=policies)
+    with garbage.left_alone():
+        core_rounds.run_round(loaded.snapshot, found.append, policies=policies)
     return Thought(group, state, loaded, tuple(found))
 
 

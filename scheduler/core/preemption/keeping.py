@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -22,6 +22,8 @@ Array = tables.Array
 _FIRST = 16
 #: What is known of the sets of one node: none of them compares less.
 Bound = tuple[object, ...]
+#: What a set is compared by: number, weight, start times, place.
+Key = tuple[int, int, tuple[int, ...], int]
 
 
 class Kept:
@@ -39,6 +41,7 @@ class Kept:
         self.sizes: Array = np.zeros(nodes, dtype=np.int64)  #: how many are helpful
         self.is_known: Array = np.zeros(nodes, dtype=bool)  #: ``bound`` holds
         self.bound: list[Bound] = [()] * nodes
+        self._ahead: Array = np.zeros((2, nodes), dtype=np.int64)  #: number and weight of ``bound``
         self.low: Array = np.zeros(nodes, dtype=np.int64)
         self.single: Array = np.zeros(nodes, dtype=np.int64)
 
@@ -56,7 +59,31 @@ class Kept:
         bounds = hunt.node_bounds()
         for place, low, bound in zip(places.tolist(), hunt.low.tolist(), bounds, strict=True):
             self.bound[place] = bound or (low,)
+        self._ahead[:, places] = np.array([_ahead(self.bound[place]) for place in places.tolist()]).T
         self.is_known[places] = True
+
+    def first(self, places: Array, most: int) -> list[int]:
+        """Return some of the nodes, all known, with the best bounds."""
+        number, weight = self._ahead[:, places]
+        if 0 < most < len(places):
+            last = np.lexsort((weight, number))[most - 1 : most]
+            places = self._up_to(places, number[last], weight[last])
+        return heapq.nsmallest(most, places.tolist(), key=self.bound.__getitem__)
+
+    def before(self, places: Array, key: Key) -> list[int]:
+        """Return those of the nodes, all known, whose bound comes before the key of a set."""
+        return [place for place in self._up_to(places, key[0], key[1]).tolist() if self.bound[place] < key]
+
+    def _up_to(self, places: Array, number: Array | int, weight: Array | int) -> Array:
+        """Return the nodes whose sets may have so many members and so much weight, or less."""
+        numbers, weights = self._ahead[:, places]
+        found: Array = places[(numbers < number) | ((numbers == number) & (weights <= weight))]
+        return found
+
+
+def _ahead(bound: Bound) -> tuple[object, object]:
+    """Return number and weight of a bound; less than any weight where it says nothing of it."""
+    return bound[0], bound[1] if len(bound) > 1 else -1
 
 
 def select(source: tables.Source, kept: Kept, problem: policy.Problem) -> policy.Answer | None:
@@ -71,13 +98,14 @@ def select(source: tables.Source, kept: Kept, problem: policy.Problem) -> policy
     budget = minimal_set.Budget(problem.steps)
     nodes = np.flatnonzero(source.sizes)
     asked = nodes[~kept.is_known[nodes]]
-    others = nodes[kept.is_known[nodes]].tolist()
-    joined = heapq.nsmallest(_FIRST, others, key=kept.bound.__getitem__)
+    others = nodes[kept.is_known[nodes]]
+    joined = kept.first(others, _FIRST)
     hunt = _a_hunt(source, problem, budget, [*asked.tolist(), *joined])
     tried = [hunt]
     try:
         hunt.run()
-        before = _before(hunt, kept, set(others).difference(joined))
+        before = others.tolist() if hunt.best is None else kept.before(others, hunt.key_of(hunt.best))
+        before = [place for place in before if place not in joined]
         if before:
             hunt = _a_hunt(source, problem, budget, [*asked.tolist(), *joined, *before])
             tried.append(hunt)
@@ -94,14 +122,6 @@ def _a_hunt(
 ) -> hunts.Hunt:
     table = source.part(np.array(places, dtype=np.int64))
     return fewest.a_hunt(table, problem, (table.columns.value, table.heads.line), budget)
-
-
-def _before(hunt: hunts.Hunt, kept: Kept, places: Iterable[int]) -> list[int]:
-    """Return the nodes that may have a better set than was found."""
-    if hunt.best is None:
-        return list(places)
-    key: Bound = hunt.key_of(hunt.best)
-    return [place for place in places if kept.bound[place] < key]
 
 
 def _among_all(

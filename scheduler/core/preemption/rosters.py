@@ -11,17 +11,27 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from scheduler.core import context, decisions, entities
+from scheduler.core import context, decisions, entities, states
 from scheduler.core.preemption import eligibility, tables
 
 Array = tables.Array
-_VERDICT = decisions.Verdict
+_VERDICT, _STATE = decisions.Verdict, states.SessionState
 #: Tests that apply only where the policy has the rule.
 _OFF: dict[decisions.Verdict, Callable[[entities.Policy], bool]] = {
     _VERDICT.MIN_RUNTIME: lambda policy: bool(policy.min_runtime_s),
     _VERDICT.PREEMPTED_TOO_OFTEN: lambda policy: policy.max_preemptions_per_session is not None,
     _VERDICT.LIMIT: lambda policy: policy.max_suspended_per_node is not None,
 }
+#: Tests that no plain session fails; see ``_is_odd``.
+_OF_ODD = frozenset(
+    {
+        _VERDICT.IN_ANOTHER_DECISION,
+        _VERDICT.PRIVATE_OR_SYSTEM,
+        _VERDICT.NOT_RUNNING,
+        _VERDICT.OPTED_OUT,
+        _VERDICT.STOP_FAILED,
+    }
+)
 #: What stands in a column of codes for a session that may be stopped.
 LEGAL = 0
 
@@ -38,6 +48,7 @@ class Roster:
         self.job_priority = tables.integers(s.job_priority for s in running)
         self.start = tables.integers(s.started_at or 0 for s in running)
         self.place_of = {session.id: place for place, session in enumerate(running)}
+        self._odd = [place for place, session in enumerate(running) if _is_odd(session)]
         self._alike: dict[decisions.Verdict, Array] = {}
         self._hold()
 
@@ -120,13 +131,30 @@ class Roster:
             return ~np.isin(self.queue, [i for i, queue in self.ctx.queue_by_id.items() if queue.preemptible])
         if verdict in _OFF and not _OFF[verdict](q.policy):
             return np.zeros(len(self.ids), dtype=bool)
-        return np.array([test(q, session) for session in self.ctx.running], dtype=bool)
+        running = self.ctx.running
+        if verdict not in _OF_ODD:
+            return np.array([test(q, session) for session in running], dtype=bool)
+        found = np.zeros(len(self.ids), dtype=bool)
+        found[[place for place in self._odd if test(q, running[place])]] = True
+        return found
 
     def among(self, session_ids: Iterable[int]) -> Array:
         """Say which sessions are among these."""
         found = np.zeros(len(self.ids), dtype=bool)
         found[[self.place_of[i] for i in session_ids if i in self.place_of]] = True
         return found
+
+
+def _is_odd(session: entities.Session) -> bool:
+    """Say whether there is anything about a session that most do not have: the tests of ``_OF_ODD`` ask of no other."""
+    return (
+        session.state is not _STATE.RUNNING
+        or session.in_decision
+        or session.is_private
+        or session.type is entities.SessionType.SYSTEM
+        or not session.is_preemptible
+        or session.stop_failed_since_start
+    )
 
 
 def of(ctx: context.Context) -> Roster:
