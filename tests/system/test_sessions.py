@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import signal
+import uuid
 
 import pytest
 
@@ -78,7 +79,7 @@ def test_a_trace_runs_to_its_end_and_the_ledgers_agree(stack):
 @pytest.fixture
 def counting(stack):
     """Name of a session that runs and counts on; it is cancelled at the end."""
-    name = "counting"
+    name = f"counting-{uuid.uuid4().hex[:8]}"
     stack.run(_SUBMIT.format(name=name))
     stacks.until(lambda: _facts(stack, name)["lines"] >= 1, what="a session that counts", deadline_s=120)
     yield name
