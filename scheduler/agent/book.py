@@ -146,8 +146,8 @@ class Book:
                 del self.answers[command_id]
 
     def forget(self, session: str) -> None:
-        """Drop an ended run and all answers about it; the fence stays."""
-        self.runs.pop(session, None)
+        """Drop an ended run and all answers about it; from now on the fence refuses its epoch, too."""
+        self.fence[session] = max(self.runs.pop(session).epoch + 1, self.fence.get(session, 0))
         for command_id in [c for c, s in self._session_of.items() if s == session]:
             self.answers.pop(command_id, None)
             self.withdrawn.discard(command_id)

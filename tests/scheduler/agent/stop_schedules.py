@@ -142,7 +142,7 @@ class CountingDriver:
         """Continue it."""
         self._act("continue", "S" if self._world.state == "T" else "")
 
-    def kill(self, target: driver.Target) -> None:
+    def kill(self, target: driver.Target, members: list[processes.Process]) -> None:
         """End it; the supervisor (the same process here) writes its record and leaves."""
         self._act("kill", "X" if self._world.state != "X" else "")
 
@@ -155,7 +155,7 @@ class CountingDriver:
         with unkilled():
             self._world.write({"what": what, "now": now, "epoch": run.epoch, "order": order, "known": known})
             if now == "X":
-                records.write(self._place.run_dir / records.END, {"cpu_ms": 1})
+                records.write(self._place.run_dir / records.END, {"code": None, "signal": 9, "cpu_ms": 1, "peak_bytes": 1})
                 os.kill(run.job.pid, signal.SIGKILL)
         self._death.passes("acted")
 

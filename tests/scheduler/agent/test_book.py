@@ -177,12 +177,12 @@ def test_a_start_and_a_stop_under_way_are_not_forgotten():
     assert STOP_ID in stopping.answers
 
 
-def test_forgetting_a_session_keeps_its_fence():
+def test_forgetting_a_session_lifts_its_fence_over_it():
     one = made_of(HISTORIES["ended"])
     one.forget(START.session)
 
     assert (one.runs, one.answers) == ({}, {})
-    assert one.fence == {START.session: 1}
+    assert one.fence == {START.session: 2}
 
 
 def test_an_entry_of_a_later_version_is_not_guessed_at():

@@ -3,7 +3,7 @@
 import dataclasses
 
 from scheduler.agent import loop
-from scheduler.protocol import messages
+from scheduler.protocol import fields, messages
 
 
 async def test_heartbeats_tell_what_is_held(bench):
@@ -58,6 +58,17 @@ async def test_ended_runs_are_cleaned_away_after_their_time_and_living_ones_are_
     assert ended.session not in bench.memory.book.runs
     assert living.directory.exists()
     assert bench.space.checkpoint_dir(living.session).exists()
+
+
+async def test_P02_a_start_that_comes_again_after_all_was_cleaned_away_starts_nothing(bench):
+    ended = await bench.started(script="exit 0")
+    await bench.report(messages.Ended, session=ended.session)
+    loop.clean(bench.means, retention_s=-1)
+    await bench.restart()
+    refused = await bench.ask(ended.start, messages.StartRefused)
+
+    assert refused.reason is fields.StartRefusal.STALE_EPOCH
+    assert {report.pid for report in bench.reports(messages.Started)} == {ended.pid}
 
 
 async def test_a_command_before_the_agent_is_up_is_left_to_its_repetition(bench):
