@@ -15,6 +15,7 @@ import argparse
 import asyncio
 import collections
 import contextlib
+import ctypes
 import dataclasses
 import itertools
 import json
@@ -155,7 +156,10 @@ class CountingDriver:
         with unkilled():
             self._world.write({"what": what, "now": now, "epoch": run.epoch, "order": order, "known": known})
             if now == "X":
-                records.write(self._place.run_dir / records.END, {"code": None, "signal": 9, "cpu_ms": 1, "peak_bytes": 1})
+                records.write(
+                    self._place.run_dir / records.END,
+                    {"code": None, "signal": 9, "cpu_ms": 1, "peak_bytes": 1},
+                )
                 os.kill(run.job.pid, signal.SIGKILL)
         self._death.passes("acted")
 
@@ -254,6 +258,7 @@ class Agent:
         self._text = b""
         self.pid = os.fork()
         if self.pid == 0:
+            die_with_the_parent()
             with contextlib.suppress(BaseException):
                 os.close(self.inbox)
                 be_an_agent(place, (theirs_in, theirs_out), death, syncs=syncs)
@@ -327,6 +332,7 @@ class Schedule:
         self._place.run_dir.mkdir()
         job = os.fork()
         if job == 0:
+            die_with_the_parent()
             while True:
                 signal.pause()
         who = processes.look(job)
@@ -501,6 +507,11 @@ class Schedule:
         return any((o.command_id, o.epoch) == (act["order"], act["epoch"]) for o in self.orders)
 
 
+def die_with_the_parent() -> None:
+    """Leave nothing behind when the test is ended by force."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
 def play(job: tuple[int, bool]) -> tuple[dict[str, int], list[str]]:
     """Play one schedule; returns what was counted, and its story."""
     seed, syncs = job
@@ -521,7 +532,7 @@ def main() -> None:
     seeds = range(options.first, options.last + 1)
     sums: collections.Counter[str] = collections.Counter()
     wrong: dict[int, list[str]] = {}
-    with multiprocessing.get_context("fork").Pool(4) as pool:
+    with multiprocessing.get_context("fork").Pool(4, die_with_the_parent) as pool:
         counts = pool.imap(play, [(seed, not options.no_sync) for seed in seeds])
         for seed, (count, story) in zip(seeds, counts, strict=True):
             sums.update(count)

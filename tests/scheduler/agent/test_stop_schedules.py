@@ -19,7 +19,9 @@ COUNTER_PROOFS = 40
 def played(count, *options):
     """Play schedules in a program of their own, since they fork; return its sums."""
     command = [sys.executable, "-m", "tests.scheduler.agent.stop_schedules", "0", str(count - 1), *options]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=PROJECT, capture_output=True, text=True, check=False, timeout=TIMEOUT_S - 20
+    )
     assert done.returncode == 0, done.stderr[-5000:]
     return json.loads(done.stdout)
 
