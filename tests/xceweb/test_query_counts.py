@@ -21,7 +21,7 @@ MOST: dict[str, tuple[int, Callable[[worlds.World], str]]] = {
     "queues": (12, lambda world: urls.reverse("dashboard:queue-list")),
     "nodes": (12, lambda world: urls.reverse("dashboard:node-list")),
     "node": (17, lambda world: urls.reverse("dashboard:node-detail", args=["gpu-1"])),
-    "group": (28, lambda world: urls.reverse("dashboard:group-detail", args=["gpu"])),
+    "group": (29, lambda world: urls.reverse("dashboard:group-detail", args=["gpu"])),
     "policy": (17, lambda world: urls.reverse("console:group-policy", args=["gpu"])),
     "decisions": (16, lambda world: urls.reverse("dashboard:decision-list")),
     "decision": (
