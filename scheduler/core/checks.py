@@ -105,7 +105,7 @@ def _too_large(ctx: context.Context, session: entities.Session) -> Facts | None:
     for kind, amount in session.request:
         most = max((node.capacity.get(kind) for node in matching), default=0)
         facts[f"asked.{kind}"], facts[f"most.{kind}"] = amount, most
-    return facts
+    return facts | ({"labels": 1} if session.labels else {})
 
 
 def _exceeds_owner_limit(ctx: context.Context, session: entities.Session) -> Facts | None:

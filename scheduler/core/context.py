@@ -46,6 +46,7 @@ class Context:
         self.lifted: frozenset[int] = frozenset()  #: holders whose claims do not count for the one looked at
         self.has_first = False  #: the first session that lacks slots has been met
         self.claimed: set[int] = set()  #: victims of this round's decisions
+        self.resumed: set[int] = set()  #: suspended sessions that this round starts again
         self.failed_policies: dict[str, str] = {}  #: name -> how it failed; not asked again in this round
         #: node id -> whom this round's reservations count on there, and what they were promised of them
         self.promises: dict[int, list[tuple[frozenset[int], rooms.Amounts]]] = {}

@@ -110,11 +110,16 @@ def _never_fits(facts: Plain, kinds: Kinds) -> str:
     if beyond:
         has = amounts.listed({kind: most.get(kind, 0) for kind in beyond}, kinds=kinds)
         needs = amounts.listed(beyond, kinds=kinds)
-        return f"{start} it needs {needs} on one node, and the largest node has {has}."
+        return f"{start} it needs {needs} on one node, and the largest node{_labelled(facts)} has {has}."
     if facts.get("nodes", 1) > 1:
         large = facts.get("nodes.large", 0)
-        return f"{start} it needs {facts['nodes']} nodes that are large enough, and this group has {large}."
-    return f"{start} no single node of this group has all that it needs."
+        enough = f"{facts['nodes']} nodes that are large enough{_labelled(facts)}"
+        return f"{start} it needs {enough}, and this group has {large}."
+    return f"{start} no single node of this group{_labelled(facts)} has all that it needs."
+
+
+def _labelled(facts: Plain) -> str:
+    return " with the labels that it requires" if "labels" in facts else ""
 
 
 def _exceeds(whose: str) -> Callable[[Plain, Kinds], str]:
@@ -148,7 +153,9 @@ def _no_resources(facts: Plain, kinds: Kinds) -> str:
     if nodes > 1:
         return f"It needs {needs} on each of {nodes} nodes at once, {_on_several(facts, kinds)}."
     if not short:
-        return f"It needs {needs} on one node, and no node takes sessions now."
+        return f"It needs {needs} on one node, and no node that could hold it takes sessions now."
+    if short.keys() == {rooms.PLACES}:
+        return f"It needs {needs} on one node. {facts['nearest']} has that free, but no place for one more session."
     missing = amounts.listed(short, kinds=kinds)
     nearest = f"{facts['nearest']} is nearest, {missing} short."
     return f"It needs {needs} on one node. {_fragmented(facts, short, kinds)}{nearest}"
@@ -174,7 +181,10 @@ def _fragmented(facts: Plain, short: Mapping[str, int], kinds: Kinds) -> str:
         if kind in asked and most[kind] < asked[kind] <= free[kind]:
             total = amounts.one(kind, free[kind], kinds=kinds)
             best = amounts.bare(kind, most[kind], kinds=kinds)
-            return f"This group has {total} free, but never more than {best} together; "
+            where = (
+                "The nodes with the labels that it requires have" if "labels" in facts else "This group has"
+            )
+            return f"{where} {total} free, but never more than {best} together; "
     if all(free[kind] >= asked[kind] for kind in asked):
         return "All of it is free in this group, but not together on one node; "
     return ""

@@ -77,10 +77,13 @@ def check_decisions(view: snapshot.Snapshot, found: Sequence[decisions.Decision]
 
 
 def _headlines(view: snapshot.Snapshot, found: Sequence[decisions.Decision]) -> Iterator[str]:
-    waiting = sorted(s.id for s in view.sessions if s.state in _WAITS)
+    waiting = {s.id for s in view.sessions if s.state in _WAITS}
     answered = sorted(d.session_id for d in found if not isinstance(d, decisions.Preempt))
-    if waiting != answered:
-        yield f"waiting sessions {waiting} got the answers {answered}"
+    stopped = {
+        i for d in found if isinstance(d, decisions.Preempt) and not d.is_shadow for i in d.victim_jobids
+    }
+    if len(set(answered)) != len(answered) or not waiting - stopped <= set(answered) <= waiting:
+        yield f"waiting sessions {sorted(waiting)} got the answers {answered}"
     for place, one in enumerate(found):
         if isinstance(one, decisions.Preempt) and not one.is_shadow:
             after = found[place + 1] if place + 1 < len(found) else None
@@ -163,8 +166,11 @@ def _preemptions(view: snapshot.Snapshot, found: Sequence[decisions.Decision]) -
     if stops and view.policy.state is entities.PreemptionState.OFF:
         yield "preemption is off and the round preempts"
     claimed: set[int] = set()
+    started = {d.session_id for d in found if isinstance(d, decisions.Dispatch)}
     for stop in stops:
         preemptor = by_id[stop.preempting_jobid]
+        if set(stop.victim_jobids) & started:
+            yield f"a victim of session {preemptor.id} is started by the same round"
         if set(stop.victim_jobids) & claimed or len(set(stop.victim_jobids)) != stop.n_victims:
             yield f"a victim of session {preemptor.id} is stopped twice"
         claimed |= set(stop.victim_jobids)

@@ -171,3 +171,5 @@ def commit(ctx: context.Context, session: entities.Session, grants: Sequence[dec
         ctx.ledger.take(part.node_id, part.slots, part.indices)
     ctx.ledger.charge(session, amounts(session))
     ctx.starts += 1
+    if is_resume(session):
+        ctx.resumed.add(session.id)

@@ -116,7 +116,7 @@ def candidates_without_set(
         return ()
     said = tuple(_why_not(plan, judged.axis) for judged in plan.judged)
     asked = tuple((eligibility.kind_of(judged.question), judged.legal) for judged in plan.judged)
-    key = ("without set", asked, said, session.owner_id, len(ctx.claimed))
+    key = ("without set", asked, said, session.owner_id, len(ctx.claimed), len(ctx.resumed))
     return ctx.all_round(key, lambda: _without_set(ctx, session, plan, said))
 
 
@@ -182,6 +182,7 @@ def _overlaid(
 ) -> Sequence[decisions.CandidateView]:
     """Return the verdict of every session: claimed in this round, else by the axis, else what a legal one gets."""
     question, claimed, running = judged.question, frozenset(ctx.claimed), ctx.running
+    resumed = frozenset(ctx.resumed)
     codes, tests = judged.codes.tolist(), eligibility.TESTS[judged.axis]
 
     def make(place: int) -> decisions.CandidateView:
@@ -189,6 +190,8 @@ def _overlaid(
         facts: Mapping[str, int] = NO_FACTS
         if session.id in claimed:
             verdict = _VERDICT.IN_ANOTHER_DECISION
+        elif session.id in resumed:
+            verdict = _VERDICT.NOT_RUNNING
         elif code == rosters.LEGAL:
             verdict = of_legal(session)
             if verdict is not _VERDICT.FREES_NOTHING_SHORT:

@@ -43,8 +43,9 @@ def run_round(
 
     Args:
         view: the group at one moment; not changed.
-        decide: called with one Dispatch or one Pend per waiting session; a Preempt comes directly before the
-            Pend(AWAITING_VICTIMS) of its preemptor, a shadow Preempt after all ordinary decisions.
+        decide: called with one Dispatch or one Pend per waiting session, but for a suspended one that the round has
+            stopped for another before its turn; a Preempt comes directly before the Pend(AWAITING_VICTIMS) of its
+            preemptor, a shadow Preempt after all ordinary decisions.
         policies: the preemption policies that queues may name.
         records_all: whether every Pend carries its candidates, however many there are in all; for a caller that reads
             those of a few.
@@ -57,6 +58,8 @@ def run_round(
     shadow: list[_Look] = []
     passed = 0
     for session in ordering.waiting(view):
+        if session.id in ctx.claimed:
+            continue
         kind, seen = likeness.of(ctx, session, passed), len(ctx.standing)
         known = None if kind is None else ctx.answers().get(kind)
         if known is None:

@@ -100,6 +100,8 @@ def _reserved_for_others(ctx: context.Context, session: entities.Session, usable
 def _facts(ctx: context.Context, session: entities.Session, usable: boards.Array) -> tuple[Facts, bool]:
     """Return the numbers, and whether enough of every kind is free, but scattered over nodes."""
     facts: Facts = {f"asked.{kind}": amount for kind, amount in session.request}
+    if session.labels:
+        facts["labels"] = 1
     board = ctx.board()
     columns = board.columns(session.request.kinds()) if len(usable) else []
     free = _exact(np.maximum(board.free[usable][:, columns], 0), _asked(session))

@@ -80,7 +80,7 @@ VERDICT: Mapping[decisions.Verdict, str] = {
     _V.MIN_RUNTIME: "protected by the minimum runtime{until}",
     _V.NOT_RUNNING: "not running",
     _V.IN_ANOTHER_DECISION: "already being stopped for another session",
-    _V.PREEMPTED_TOO_OFTEN: "protected: preempted {times} times, the most allowed is {most}",
+    _V.PREEMPTED_TOO_OFTEN: "protected: already preempted as often as is allowed ({times} of {most})",
     _V.WOULD_CLOSE_CYCLE: "the waiting session gave way to it before, itself or through others",
     _V.RANKED_HIGHER_BY_OWNER: "ranked higher by the same owner: job priority {own} against {theirs}",
     _V.FREES_NOTHING_SHORT: "its stop would free nothing that is short",

@@ -9,10 +9,11 @@ nothing was compared, nothing has passed.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from scheduler.core import entities
+from scheduler.core.preemption import eligibility
 from scheduler.scenarios import answers, entries, errors, fields, located, picture, sayings
 
 Verdict = answers.Verdict
@@ -69,8 +70,8 @@ def _judged(case: entries.Case, found: Mapping[str, answers.Answer]) -> answers.
 def _for_rule(
     case: entries.Case, expected: fields.Fields, found: Mapping[str, answers.Answer], beyond: list[str]
 ) -> fields.Fields:
-    """Return the expectation for the rule that chose the victims, or would have."""
-    in_force = _rule_in_force(case, found)
+    """Return the expectation for a rule that chose victims; where nobody was stopped, for one that might have."""
+    in_force = _rules_in_force(case, found)
     if _is_for(expected, in_force):
         return expected
     if case.alternative is not None:
@@ -78,17 +79,19 @@ def _for_rule(
         if _is_for(other, in_force):
             return other
     named = ", ".join(_rules(expected))
-    raise errors.NotExpressible(f"its answer is for the rule {named}, and the rule in force is {in_force}")
+    raise errors.NotExpressible(
+        f"its answer is for the rule {named}, and the rule in force is {' or '.join(in_force)}"
+    )
 
 
-def _rule_in_force(case: entries.Case, found: Mapping[str, answers.Answer]) -> answers.Rule:
+def _rules_in_force(case: entries.Case, found: Mapping[str, answers.Answer]) -> list[answers.Rule]:
     used = [answer.rule for answer in found.values() if answer.rule]
     if used:
-        return used[0]
+        return list(dict.fromkeys(used))
     rules = case.config.rules
-    scope = entities.PreemptionScope(rules["preemption_scope"])
-    axis = entities.Axis.QUEUE if scope is entities.PreemptionScope.QUEUE else entities.Axis.OWNER
-    return answers.rule_in_force(axis, entities.PreemptionOrder(rules["preemption_order"]), "")
+    order = entities.PreemptionOrder(rules["preemption_order"])
+    axes = eligibility.SCOPES[entities.PreemptionScope(rules["preemption_scope"])]
+    return [answers.rule_in_force(axis, order, "") for axis in axes]
 
 
 def _rules(expected: fields.Fields) -> list[str]:
@@ -100,9 +103,9 @@ def _rules(expected: fields.Fields) -> list[str]:
     return names
 
 
-def _is_for(expected: fields.Fields, rule: answers.Rule) -> bool:
+def _is_for(expected: fields.Fields, rules: Sequence[answers.Rule]) -> bool:
     names = _rules(expected)
-    return "all" in names or str(rule) in names or str(answers.Rule.MINIMAL) in names
+    return not {"all", str(answers.Rule.MINIMAL), *map(str, rules)}.isdisjoint(names)
 
 
 def _per_pending(
@@ -225,13 +228,15 @@ def _names(wanted: fields.Fields, value: Any) -> list[str]:
 def _freed(case: entries.Case, answer: answers.Answer) -> dict[str, dict[str, int]]:
     """Return what the victims free on each of their nodes."""
     policy = picture.Picture(case).policy
+    modes = {queue.id: queue.mode for queue in case.queues}
     freed: dict[str, dict[str, int]] = {}
     for one in case.running:
         if one.id not in answer.victims:
             continue
+        mode = entities.PreemptionMode(modes.get(one.queue) or policy.mode)
         for node, amounts in one.alloc.items():
             here = freed.setdefault(node, {})
-            for kind, amount in policy.releases(policy.mode, picture.Vector(amounts)):
+            for kind, amount in policy.releases(mode, picture.Vector(amounts)):
                 here[kind] = here.get(kind, 0) + amount
     return freed
 

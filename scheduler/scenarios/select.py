@@ -14,7 +14,11 @@ _AWAITING = (decisions.PendReason.AWAITING_VICTIMS, decisions.PendReason.AWAITIN
 
 
 def run(case: entries.Case) -> dict[str, answers.Answer]:
-    """Return the answer for each session that waits, those that were pending first, in the order of the case."""
+    """
+    Return the answer for each session that waits, those that were pending first, in the order of the case.
+
+    A suspended one that is stopped for another has none.
+    """
     shown = picture.Picture(case)
     found: list[decisions.Decision] = []
     view = shown.snapshot()
@@ -24,7 +28,7 @@ def run(case: entries.Case) -> dict[str, answers.Answer]:
     by_id = {d.session_id: d for d in found if not isinstance(d, decisions.Preempt)}
     resting = [one for one in case.running if one.state is states.SessionState.SUSPENDED]
     ids = {one.id: shown.sessions[one.id] for one in (*case.pending, *resting)}
-    return {name: named.answer(by_id[pk], stops.get(pk)) for name, pk in ids.items()}
+    return {name: named.answer(by_id[pk], stops.get(pk)) for name, pk in ids.items() if pk in by_id}
 
 
 class _Named:

@@ -88,14 +88,16 @@ _NOW, _NOT_NOW = "it starts now", "it does not start now"
 def _less(answer: answers.Counterfactual, style: Style) -> tuple[str, str]:
     kind, asked = str(answer.facts["kind"]), _number(answer, "asked")
     if not answer.helps:
-        return f"With {amounts.below(kind, asked, kinds=style.kinds)} and all else as it is", _NOT_NOW
+        below, step = amounts.below(kind, asked, kinds=style.kinds), _number(answer, "step")
+        tried = f" (tried down to {amounts.one(kind, step, kinds=style.kinds)})" if step > 1 else ""
+        return f"With {below}{tried} and all else as it is", _NOT_NOW
     value = amounts.one(kind, _number(answer, "value"), kinds=style.kinds)
     return f"With {value} instead of {amounts.bare(kind, asked, kinds=style.kinds)}", _NOW
 
 
 def _scaled(answer: answers.Counterfactual, style: Style) -> tuple[str, str]:
     if not answer.helps:
-        return "With less of everything", _NOT_NOW
+        return f"With less of everything (tried down to {answer.facts['step']} %)", _NOT_NOW
     values = {k.removeprefix("value."): int(v) for k, v in answer.facts.items() if k.startswith("value.")}
     listed = amounts.listed(values, kinds=style.kinds)
     return f"With {answer.facts['percent']} % of everything, rounded down ({listed})", _NOW

@@ -225,7 +225,7 @@ def _suspended_by_node(ctx: context.Context) -> dict[int, int]:
 
 def _is_or_will_be_suspended(ctx: context.Context, session: entities.Session) -> bool:
     if session.state is _STATE.SUSPENDED:
-        return session.id not in ctx.claimed
+        return session.id not in ctx.claimed and session.id not in ctx.resumed
     if release.is_being_stopped(session):
         return session.stop_mode is entities.PreemptionMode.SUSPEND and not session.is_withdrawing
     return session.id in ctx.claimed and _would_suspend_session(ctx, session)

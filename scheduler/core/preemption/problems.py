@@ -73,5 +73,5 @@ def judge(
     """
     question, roster = eligibility.ask(ctx, preemptor, axis), rosters.of(ctx)
     codes = roster.codes(question)
-    is_legal = (codes == rosters.LEGAL) & ~roster.among(ctx.claimed)
+    is_legal = (codes == rosters.LEGAL) & ~roster.among(ctx.claimed | ctx.resumed)
     return Judged(question, codes, offers.Offer(question, is_legal, only) if is_legal.any() else None)

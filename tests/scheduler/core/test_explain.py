@@ -100,6 +100,16 @@ def test_p13_no_text_is_missing(table, enum):
             "It can never run as asked: it needs 3 nodes that are large enough, and this group has 2.",
         ),
         (
+            _pend(R.NEVER_FITS, **FACTS[R.NEVER_FITS], labels=1),
+            "It can never run as asked: it needs 9 cores on one node, and the largest node with the labels that it"
+            " requires has 4 cores.",
+        ),
+        (
+            _pend(R.NEVER_FITS, asked__cpu=1, most__cpu=4, nodes=3, nodes__large=2, labels=1),
+            "It can never run as asked: it needs 3 nodes that are large enough with the labels that it requires, and"
+            " this group has 2.",
+        ),
+        (
             _pend(R.NEVER_FITS, asked__cpu=1, most__cpu=4, nodes=1, nodes__large=0),
             "It can never run as asked: no single node of this group has all that it needs.",
         ),
@@ -122,15 +132,31 @@ def test_p13_no_text_is_missing(table, enum):
         ),
         (
             _pend(R.NO_RESOURCES, asked__mem=GIB),
-            "It needs 1 GiB on one node, and no node takes sessions now.",
+            "It needs 1 GiB on one node, and no node that could hold it takes sessions now.",
         ),
         (
             _pend(R.NO_RESOURCES, resume=1, asked__cpu=2000, nearest="n1", short__cpu=1000),
             "It is suspended and needs 2 cores back on n1: 1 core short.",
         ),
         (
-            _pend(R.NO_RESOURCES, asked__cpu=1000, free__cpu=0, most__cpu=0, nearest="n1", short__sessions=1),
-            "It needs 1 core on one node. n1 is nearest, 1 session place short.",
+            _pend(
+                R.NO_RESOURCES,
+                asked__cpu=1000,
+                free__cpu=9000,
+                most__cpu=9000,
+                nearest="n1",
+                short__sessions=1,
+            ),
+            "It needs 1 core on one node. n1 has that free, but no place for one more session.",
+        ),
+        (
+            _pend(
+                R.FRAGMENTED,
+                **{"asked__cpu": 2000, "free__cpu": 2000, "most__cpu": 1000, "labels": 1},
+                **{"nearest": "n1", "short__cpu": 1000},
+            ),
+            "It needs 2 cores on one node. The nodes with the labels that it requires have 2 cores free, but never more"
+            " than 1 together; n1 is nearest, 1 core short.",
         ),
         (
             _pend(

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from scheduler.core import decisions, entities, states
+from scheduler.core import decisions, entities, invariants, states
 from tests import factories
 from tests.factories import slots
 
@@ -336,3 +336,33 @@ def test_jobs_of_5_5_3_2_1_lose_two_for_a_need_of_6():
     view = factories.a_snapshot([*running, factories.a_session(9, slots(cpu=6))], nodes=[node], queues=QUEUES)
 
     assert factories.preemptions(factories.decide(view))[9].n_victims == 2
+
+
+def _beside_suspended(**suspended):
+    """Decide for a session that needs the memory of one that is suspended; there are cores for both."""
+    rules = {"requeue_suspended": True, "suspend_releases": frozenset({"cpu"}), "starvation_after_s": 0}
+    asleep = factories.a_suspended(1, slots(cpu=1, mem=4), holds=slots(mem=4), job_priority=1, **suspended)
+    waiting = factories.a_session(5, slots(cpu=1, mem=4), job_priority=9)
+    view = factories.a_snapshot(
+        [asleep, waiting],
+        nodes=[factories.a_node(1, capacity=slots(cpu=8, mem=4))],
+        policy=dataclasses.replace(factories.ON, **rules),
+    )
+    found = factories.decide(view)
+    assert invariants.check_decisions(view, found) == []
+    return found
+
+
+def test_a_suspended_session_that_is_stopped_for_another_does_not_resume_in_the_same_round():
+    stop, pend = _beside_suspended()
+
+    assert (stop.preempting_jobid, stop.victim_jobids) == (5, (1,))
+    assert (pend.session_id, pend.reason) == (5, decisions.PendReason.AWAITING_VICTIMS)
+
+
+def test_a_suspended_session_that_resumes_is_nobodys_victim_in_the_same_round():
+    start, pend = _beside_suspended(priority=50)
+
+    assert (start.session_id, start.is_resume) == (1, True)
+    assert pend.reason is decisions.PendReason.NO_RESOURCES
+    assert [view.verdict for view in pend.candidates] == [decisions.Verdict.NOT_RUNNING]

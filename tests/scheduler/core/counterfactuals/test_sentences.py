@@ -41,13 +41,13 @@ EXPECTED = {
         {"kind": "cuda.device", "asked": 4, "value": 2, "step": 1},
         {"kind": "mem", "asked": 4 * GIB, "step": GIB},
         "With 2 GPUs instead of 4, it starts now.",
-        "With less than 4 GiB and all else as it is, it does not start now.",
+        "With less than 4 GiB (tried down to 1 GiB) and all else as it is, it does not start now.",
     ),
     K.STARTS_SCALED: (
         {"percent": 50, "step": 5, "asked.cpu": 8000, "value.cpu": 4000, "value.mem": 2 * GIB},
         {"asked.cpu": 8000, "step": 5},
         "With 50 % of everything, rounded down (4 cores and 2 GiB), it starts now.",
-        "With less of everything, it does not start now.",
+        "With less of everything (tried down to 5 %), it does not start now.",
     ),
     K.STARTS_ON_FEWER_NODES: (
         {"asked": 3, "value": 1},
@@ -124,4 +124,5 @@ def test_spans_of_time_are_exact():
 def test_what_can_be_counted_is_fewer():
     answer = answers.Counterfactual(K.STARTS_WITH_LESS, False, {"kind": "cpu", "asked": 8000, "step": 100})
 
-    assert sentences.say(answer).change == "With fewer than 8 cores and all else as it is"
+    expected = "With fewer than 8 cores (tried down to 0.1 cores) and all else as it is"
+    assert sentences.say(answer).change == expected

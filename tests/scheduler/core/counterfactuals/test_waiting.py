@@ -89,6 +89,14 @@ def test_the_least_job_priority_that_makes_room():
     assert found.rests_on == frozenset({1})
 
 
+def test_no_job_priority_is_named_that_nobody_can_ask_for():
+    running = factories.a_running(1, slots(cpu=4), job_priority=2**31 - 1)
+
+    found = ask(factories.a_snapshot([running, factories.a_session(9)]))[K.HIGHER_JOB_PRIORITY]
+
+    assert (found.helps, found.facts["most"]) == (False, 2**31 - 1)
+
+
 def test_the_least_priority_that_goes_before_another():
     first = factories.a_session(8, slots(cpu=4), priority=20, owner_id=2)
     view = factories.a_snapshot([first, factories.a_session(9, slots(cpu=4))])
