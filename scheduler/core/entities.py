@@ -13,6 +13,9 @@ from collections.abc import Mapping
 
 from scheduler.core import resources, states
 
+#: Nobody can ask for a higher rank. Source: DESIGN 2 (signed 32 bit).
+MOST_JOB_PRIORITY = 2**31 - 1
+
 
 class PreemptionState(enum.StrEnum):
     """The switch of a resource group."""

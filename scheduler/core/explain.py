@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from scheduler.core import amounts, decisions, entities, moments, rooms, units, wording
+from scheduler.core import amounts, decisions, entities, moments, rooms, shortage_sentences, units, wording
 
 Plain = Mapping[str, Any]
 Clock = Callable[[int], str]
@@ -25,12 +25,6 @@ class _Blank(dict[str, Any]):
 
     def __missing__(self, key: str) -> str:
         return ""
-
-
-def _under(facts: Plain, prefix: str) -> dict[str, int]:
-    """Return the facts ``prefix.KIND`` by kind."""
-    start = prefix + "."
-    return {key.removeprefix(start): value for key, value in facts.items() if key.startswith(start)}
 
 
 # Why pending
@@ -61,8 +55,8 @@ def pend_sentence(pend: Plain, *, kinds: Kinds = units.BUILT_IN, clock: Clock = 
         clock: writes a moment (microseconds) for the reader's time zone.
     """
     reason, facts = _R(pend["reason"]), pend["facts"]
-    if reason in _WITH_AMOUNTS:
-        return _WITH_AMOUNTS[reason](facts, kinds)
+    if reason in shortage_sentences.WRITERS:
+        return shortage_sentences.WRITERS[reason](facts, kinds)
     if reason is _R.HOLDS_CLAIM:
         return _holds_claim(facts, kinds, clock)
     if reason is _R.BEGIN_TIME:
@@ -103,102 +97,10 @@ def _awaiting(reason: decisions.PendReason, facts: Plain, clock: Clock) -> str:
     return f"Room is kept for it on {node}, where {who} {'is' if count == 1 else 'are'} ending anyway{until}."
 
 
-def _never_fits(facts: Plain, kinds: Kinds) -> str:
-    asked, most = _under(facts, "asked"), _under(facts, "most")
-    beyond = {kind: asked[kind] for kind in asked if asked[kind] > most.get(kind, 0)}
-    start = "It can never run as asked:"
-    if beyond:
-        has = amounts.listed({kind: most.get(kind, 0) for kind in beyond}, kinds=kinds)
-        needs = amounts.listed(beyond, kinds=kinds)
-        return f"{start} it needs {needs} on one node, and the largest node{_labelled(facts)} has {has}."
-    if facts.get("nodes", 1) > 1:
-        large = facts.get("nodes.large", 0)
-        enough = f"{facts['nodes']} nodes that are large enough{_labelled(facts)}"
-        return f"{start} it needs {enough}, and this group has {large}."
-    return f"{start} no single node of this group{_labelled(facts)} has all that it needs."
-
-
-def _labelled(facts: Plain) -> str:
-    return " with the labels that it requires" if "labels" in facts else ""
-
-
-def _exceeds(whose: str) -> Callable[[Plain, Kinds], str]:
-    def write(facts: Plain, kinds: Kinds) -> str:
-        asked = amounts.listed(_under(facts, "asked"), kinds=kinds)
-        limit = amounts.listed(_under(facts, "limit"), kinds=kinds)
-        return f"It asks for {asked}, and {whose} limit is {limit}, so it can never start."
-
-    return write
-
-
-def _used_up(whose: str) -> Callable[[Plain, Kinds], str]:
-    def write(facts: Plain, kinds: Kinds) -> str:
-        limit, left, asked = (_under(facts, name) for name in ("limit", "left", "asked"))
-        needs = amounts.listed({kind: asked[kind] for kind in limit}, kinds=kinds)
-        of = amounts.listed(limit, kinds=kinds)
-        return f"It needs {needs}, and {whose} limit of {of} leaves {amounts.listed(left, kinds=kinds)}."
-
-    return write
-
-
-def _no_resources(facts: Plain, kinds: Kinds) -> str:
-    asked, short = _under(facts, "asked"), _under(facts, "short")
-    short = {rooms.PLACES if kind == "sessions" else kind: amount for kind, amount in short.items()}
-    needs, nodes = amounts.listed(asked, kinds=kinds), facts.get("nodes", 1)
-    if "resume" in facts:
-        missing = amounts.listed(short, kinds=kinds)
-        return (
-            f"It is suspended and needs {needs} back on {facts.get('nearest', 'its node')}: {missing} short."
-        )
-    if nodes > 1:
-        return f"It needs {needs} on each of {nodes} nodes at once, {_on_several(facts, kinds)}."
-    if not short:
-        return f"It needs {needs} on one node, and no node that could hold it takes sessions now."
-    if short.keys() == {rooms.PLACES}:
-        return f"It needs {needs} on one node. {facts['nearest']} has that free, but no place for one more session."
-    missing = amounts.listed(short, kinds=kinds)
-    nearest = f"{facts['nearest']} is nearest, {missing} short."
-    return f"It needs {needs} on one node. {_fragmented(facts, short, kinds)}{nearest}"
-
-
-def _on_several(facts: Plain, kinds: Kinds) -> str:
-    if "nodes.free" not in facts:
-        return "and not enough nodes have that free now"
-    total, count = amounts.listed(_under(facts, "free"), kinds=kinds), facts["nodes.free"]
-    return f"and {count} {'node has' if count == 1 else 'nodes have'} that free now, of {total} in this group"
-
-
 def _holds_claim(facts: Plain, kinds: Kinds, clock: Clock) -> str:
     until = f", at the latest until {clock(facts['until'])}" if "until" in facts else ""
     kept = f"It has waited too long: sessions behind it leave its room on {facts.get('kept', '')} alone"
-    return f"{_no_resources(facts, kinds)} {kept}{until}."
-
-
-def _fragmented(facts: Plain, short: Mapping[str, int], kinds: Kinds) -> str:
-    """Say it when there is enough of a kind in total, but not on one node."""
-    asked, free, most = (_under(facts, name) for name in ("asked", "free", "most"))
-    for kind in short:
-        if kind in asked and most[kind] < asked[kind] <= free[kind]:
-            total = amounts.one(kind, free[kind], kinds=kinds)
-            best = amounts.bare(kind, most[kind], kinds=kinds)
-            where = (
-                "The nodes with the labels that it requires have" if "labels" in facts else "This group has"
-            )
-            return f"{where} {total} free, but never more than {best} together; "
-    if all(free[kind] >= asked[kind] for kind in asked):
-        return "All of it is free in this group, but not together on one node; "
-    return ""
-
-
-_WITH_AMOUNTS: Mapping[decisions.PendReason, Callable[[Plain, Kinds], str]] = {
-    _R.NEVER_FITS: _never_fits,
-    _R.EXCEEDS_OWNER_LIMIT: _exceeds("its owner's"),
-    _R.EXCEEDS_QUEUE_LIMIT: _exceeds("the queue's"),
-    _R.OWNER_LIMIT: _used_up("its owner's"),
-    _R.QUEUE_LIMIT: _used_up("the queue's"),
-    _R.NO_RESOURCES: _no_resources,
-    _R.FRAGMENTED: _no_resources,
-}
+    return f"{shortage_sentences.no_resources(facts, kinds)} {kept}{until}."
 
 
 # Why preempted

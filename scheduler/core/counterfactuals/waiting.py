@@ -20,8 +20,6 @@ _R, _K = decisions.PendReason, answers.Kind
 _GIB, _MIB = 1 << 30, 1 << 20
 #: Steps of a scaled request, in percent.
 PERCENT = 5
-#: Nobody can ask for more. Source: DESIGN 2 (signed 32 bit).
-MOST_JOB_PRIORITY = 2**31 - 1
 #: Protected candidates that are tried.
 MOST_MOMENTS = 8
 _TOO_LARGE = frozenset({_R.NEVER_FITS, _R.EXCEEDS_OWNER_LIMIT, _R.EXCEEDS_QUEUE_LIMIT})
@@ -190,7 +188,8 @@ def _job_priority(asked: _Asked) -> Found:
         return
     own = [s for s in asked.view.sessions if s.id != asked.session.id and _is_compared(s)]
     own = [s for s in own if s.owner_id == asked.session.owner_id]
-    most = max((min(s.job_priority + 1, MOST_JOB_PRIORITY) for s in own), default=asked.session.job_priority)
+    above = max((s.job_priority + 1 for s in own), default=asked.session.job_priority)
+    most = min(above, entities.MOST_JOB_PRIORITY)
     yield from _rank(asked, (_K.HIGHER_JOB_PRIORITY, "job_priority"), own, most=most)
 
 
