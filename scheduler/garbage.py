@@ -2,7 +2,7 @@
 A rest for Python's collector of cycles while a round decides.
 
 A round makes hundreds of thousands of small objects that all live until its end: looking among them for garbage, again
-and again, finds none and costs a seventh of the time. What it leaves behind is collected afterwards as ever.
+and again, finds none and costs time that grows with the group. What it leaves behind is collected afterwards as ever.
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler import errors, models
-
-_JOB_PRIORITY = 2**31
+from scheduler.core import entities
 
 
 def whole_number(name: str, value: object, *, least: int, most: int) -> int:
@@ -62,7 +61,8 @@ def priority_for(policy: models.KeypairResourcePolicy | None, queue: models.Queu
 
 def job_priority_for(wanted: object) -> int:
     """Return a job priority: any signed 32-bit number."""
-    return whole_number("job_priority", wanted, least=-_JOB_PRIORITY, most=_JOB_PRIORITY - 1)
+    most = entities.MOST_JOB_PRIORITY
+    return whole_number("job_priority", wanted, least=-most - 1, most=most)
 
 
 def check_opt_out(policy: models.KeypairResourcePolicy | None, is_preemptible: object) -> bool:
