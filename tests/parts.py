@@ -32,11 +32,11 @@ PARTS = (
         180,
     ),
     Part("mutation", ("mutation",), 30, processes=0),
-    Part("processes", ("scheduler/agent", "conformance", "xceweb/stack", "bin"), 170),
+    Part("processes", ("scheduler/agent", "conformance", "xceweb/stack", "bin"), 230),
     Part("database", ("scheduler",), 460),
-    Part("web", ("xceweb",), 190),
+    Part("web", ("xceweb",), 160),
     Part("system", ("system",), 240, processes=0),
-    Part("browser", ("browser",), 530, processes=0, needs_browser=True),
+    Part("browser", ("browser",), 500, processes=0, needs_browser=True),
 )
 
 
