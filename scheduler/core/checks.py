@@ -142,6 +142,8 @@ TESTS: tuple[tuple[decisions.PendReason, Test], ...] = (
     (_REASON.EXCEEDS_OWNER_LIMIT, _exceeds_owner_limit),
     (_REASON.EXCEEDS_QUEUE_LIMIT, _exceeds_queue_limit),
 )
+#: Whoever waits with one of these starts nowhere, whatever becomes free: nobody is stopped for it.
+REASONS = frozenset(reason for reason, _ in TESTS)
 
 
 def used_up(

@@ -38,6 +38,7 @@ _PLAIN = {
     "queue.changed": "has new rules",
     "queue.policy_failed": "stops nobody: its preemption policy failed",
     "group.created": "was created",
+    "group.withdrawn": "has its preemptions taken back",
     "node.added": "was added",
     "node.enrolled": "has a key and may join",
     "node.key_revoked": "lost a key: what it signs is refused",

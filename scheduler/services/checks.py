@@ -36,3 +36,19 @@ def checked(row: Row, *, exclude: set[str] | None = None) -> Row:
         fields = {name: " ".join(texts) for name, texts in error.message_dict.items()}
         raise errors.Refusal(code="invalid", fields=fields) from None
     return row
+
+
+def checked_reason(reason: str) -> str:
+    """
+    Return the reason of a change without blanks around it.
+
+    Raises:
+        Refusal: it is shorter than 3 or longer than 500 characters.
+    """
+    text = reason.strip()
+    if len(text) < 3:
+        fault = "write why, in a few words: people who are stopped will read it"
+        raise errors.Refusal(code="reason-required", fields={"reason": fault})
+    if len(text) > 500:
+        raise errors.Refusal(code="invalid", fields={"reason": "at most 500 characters"})
+    return text

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from django.db import IntegrityError, transaction
 
 from scheduler import errors, models
-from scheduler.core import decisions, entities, release, states
+from scheduler.core import checks, decisions, entities, release, states
 from scheduler.selectors import snapshot as snapshots
 from scheduler.services import (
     account_limits,
@@ -115,7 +115,7 @@ class Committer:
         )
 
     def _touched(self) -> set[int]:
-        touched = {d.session_id for d in self._dispatches}
+        touched = {d.session_id for d in self._dispatches} | {p.session_id for p in self._barred()}
         holders = {r.id: r.session_id for r in self.loaded.snapshot.reservations}
         for preempt in self._preempts:
             touched |= {preempt.preempting_jobid, *preempt.victim_jobids, *preempt.releasing_ids}
@@ -126,6 +126,11 @@ class Committer:
             if pend.reason == decisions.PendReason.DEPENDENCY_IMPOSSIBLE or pend.claim:
                 touched.add(pend.session_id)
         return touched
+
+    def _barred(self) -> list[decisions.Pend]:
+        """Return what those holders of reservations were told that fail a check: nobody is stopped for them."""
+        holder_ids = {kept.session_id for kept in self.loaded.snapshot.reservations}
+        return [p for p in self._pends if p.session_id in holder_ids and p.reason in checks.REASONS]
 
     def _try(self, decision: decisions.Decision, write: Callable[[], None]) -> bool:
         """Write one decision whole or not at all. Returns whether it was written."""
@@ -236,11 +241,17 @@ class Committer:
 
     def _pend(self, record: recording.RoundRecord) -> None:
         self.counts["pend"] = len(self._pends)
+        for pend in self._barred():
+            self._try(pend, lambda p=pend: self._give_room_back(p))
         for pend in self._pends:
             if pend.reason == decisions.PendReason.DEPENDENCY_IMPOSSIBLE:
                 self._try(pend, lambda p=pend: self._end_impossible(p))
         grounded = [pend for pend in self._pends if pend.session_id not in self._without_ground]
         pend_reasons.write(self.work, grounded, record=record)
+
+    def _give_room_back(self, pend: decisions.Pend) -> None:
+        cause = f"preemptor may not start: {pend.reason.value.replace('-', ' ')}"
+        withdrawals.holder_barred(self.work, self._current(pend.session_id), cause=cause)
 
     def _end_impossible(self, pend: decisions.Pend) -> None:
         transitions.transition_session(

@@ -15,7 +15,7 @@ from scheduler import errors, models
 from scheduler.core import entities
 from scheduler.core.preemption import eligibility
 from scheduler.selectors import permissions
-from scheduler.services import actors, audit, claims, locks, withdrawals
+from scheduler.services import actors, audit, checks, claims, locks, withdrawals
 from scheduler.services import work as unit
 
 RULES = models.PolicyVersion.RULES
@@ -42,7 +42,7 @@ def change_policy(
         Conflict: another version is in force; ``facts["current"]`` is it.
         Refusal: a value is not possible, nothing changes, or the reason is missing.
     """
-    _require_manager(actor, group)
+    require_manager(actor, group, "change the rules of")
     with unit.begin(actor) as work:
         locked = models.ResourceGroup.objects.select_for_update(no_key=True).get(pk=group.pk)
         current = models.PolicyVersion.objects.get(pk=locked.policy_id)
@@ -51,7 +51,9 @@ def change_policy(
                 f"{current.created_by_name} changed the rules of {group.slug} meanwhile (version {current.version}).",
                 current=current,
             )
-        row, before, after = _next_version(current, changes=changes, reason=_reason(reason), work=work)
+        row, before, after = _next_version(
+            current, changes=changes, reason=checks.checked_reason(reason), work=work
+        )
         row.save()
         locked.policy = row
         locked.save(update_fields=["policy"])
@@ -59,22 +61,13 @@ def change_policy(
     return row
 
 
-def _require_manager(actor: actors.Actor, group: models.ResourceGroup) -> None:
+def require_manager(actor: actors.Actor, group: models.ResourceGroup, what: str) -> None:
+    """Raise NotVisible or NotAllowed unless the actor is a manager; ``what`` comes before the group's name."""
     if actor.user is None:
         return
     if not permissions.visible_groups(actor.user).filter(pk=group.pk).exists():
         raise errors.NotVisible("There is no such resource group, or you may not see it.")
-    permissions.require(permissions.can_change_policy(actor.user, group), f"change the rules of {group.slug}")
-
-
-def _reason(reason: str) -> str:
-    text = reason.strip()
-    if len(text) < 3:
-        fault = "write why, in a few words: people who are stopped will read it"
-        raise errors.Refusal(code="reason-required", fields={"reason": fault})
-    if len(text) > 500:
-        raise errors.Refusal(code="invalid", fields={"reason": "at most 500 characters"})
-    return text
+    permissions.require(permissions.can_change_policy(actor.user, group), f"{what} {group.slug}")
 
 
 def draft(current: models.PolicyVersion, changes: dict[str, Any]) -> models.PolicyVersion:
@@ -162,7 +155,7 @@ def _withdraw(
     reserved = models.Reservation.objects.filter(node__group=group)
     locks.together(reserved.values_list("session_id", flat=True))
     if is_off:
-        withdrawals.switched_off(work, group)
+        withdrawals.all_under_way(work, group)
     else:
         for axis in sorted(closed):
             withdrawals.axis_closed(work, group, axis)

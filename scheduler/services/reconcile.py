@@ -17,12 +17,21 @@ from django.db.models import DurationField, ExpressionWrapper, F
 from scheduler import clock, errors, models
 from scheduler.core import entities, states
 from scheduler.selectors import nodes
-from scheduler.services import actors, commands, control, locks, lost_nodes, orders, transitions, withdrawals
+from scheduler.services import (
+    actors,
+    backoffs,
+    commands,
+    control,
+    locks,
+    lost_nodes,
+    orders,
+    transitions,
+    withdrawals,
+)
 from scheduler.services import work as unit
 
 S = states.SessionState
 log = logging.getLogger(__name__)
-LAST_BACKOFF_MIN = 16
 
 
 def run() -> None:
@@ -76,17 +85,8 @@ def expire_reservations() -> None:
             )
             if kept is None:
                 continue
-            _back_off(work, session, kept.node_id)
+            backoffs.close(work, session, [kept.node_id])
             withdrawals.give_up(work, kept, models.Outcome.Kind.WASTED, cause="timed out")
-
-
-def _back_off(work: unit.Work, session: models.Session, node_id: int) -> None:
-    row = models.NodeBackoff.objects.filter(session=session, node_id=node_id).first()
-    minutes = min(row.minutes * 2, LAST_BACKOFF_MIN) if row else 1
-    until = work.now + datetime.timedelta(minutes=minutes)
-    models.NodeBackoff.objects.update_or_create(
-        session=session, node_id=node_id, defaults={"minutes": minutes, "until": until}
-    )
 
 
 def end_reservations_of_closed_nodes() -> None:

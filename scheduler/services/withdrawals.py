@@ -149,15 +149,21 @@ def conclude(work: unit.Work, decision: models.Decision) -> None:
     reservations.write_outcome(work, decision, kind, kept.cause)
 
 
-def switched_off(work: unit.Work, group: models.ResourceGroup) -> int:
+def holder_barred(work: unit.Work, session: models.Session, *, cause: str) -> None:
+    """End what is reserved for a session that may not start now, whatever is free; where a kill has begun it stands."""
+    kept_rows = models.Reservation.objects.filter(session=session, is_consumed=False)
+    _end_reversible(work, kept_rows, cause=cause)
+
+
+def all_under_way(work: unit.Work, group: models.ResourceGroup, *, cause: str = "switched off") -> int:
     """
-    End the reservations of a group whose preemption was switched off, and take back what can be (P12).
+    End the reservations of a group, as when its preemption is switched off, and take back what can be (P12).
 
     Returns:
         The number of decisions ended, waits among them. One whose kill has begun stands.
     """
     kept_rows = models.Reservation.objects.filter(node__group=group, is_consumed=False)
-    return _end_reversible(work, kept_rows, cause="switched off")
+    return _end_reversible(work, kept_rows, cause=cause)
 
 
 def axis_closed(work: unit.Work, group: models.ResourceGroup, axis: entities.Axis) -> int:

@@ -30,6 +30,7 @@ PROGRAM_OF_GROUP: Statuses = (401, *GROUP[1:])
 ACTING_ON_SESSION: Statuses = (302, 403, 302, 403, 302, 302, 404, 302)
 ACTING_ON_NODE: Statuses = (302, 403, 403, 403, 302, 302, 404, 302)
 PREVIEWING: Statuses = (302, 403, 403, 403, 200, 200, 404, 200)
+MANAGING: Statuses = (302, 403, 403, 403, 403, 302, 404, 302)
 CHANGING: Statuses = (302, 403, 403, 403, 403, 422, 404, 422)
 UNDOING: Statuses = (302, 403, 403, 403, 403, 404, 404, 404)
 ADMINISTERING: Statuses = (302, 404, 404, 404, 404, 404, 404, 200)
@@ -67,6 +68,9 @@ TABLE: dict[str, Row] = {
     "dashboard:decision-list": Row(LOGGED_IN),
     "dashboard:decision-rerun": Row(GROUP, lambda world: [world.decision.public_id], {}),
     "dashboard:first-steps": Row(ADMINISTERING),
+    "dashboard:group-act": Row(
+        MANAGING, lambda world: ["gpu", "stop-starting"], {"reason": "a test of rights"}
+    ),
     "dashboard:group-detail": Row(GROUP, lambda world: ["gpu"]),
     "dashboard:node-act": Row(
         ACTING_ON_NODE, lambda world: ["gpu-1"], {"state": "draining", "reason": "test"}

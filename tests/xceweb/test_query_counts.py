@@ -20,8 +20,8 @@ MOST: dict[str, tuple[int, Callable[[worlds.World], str]]] = {
     "victim": (20, lambda world: urls.reverse("dashboard:session-detail", args=[world.victim.public_id])),
     "queues": (12, lambda world: urls.reverse("dashboard:queue-list")),
     "nodes": (12, lambda world: urls.reverse("dashboard:node-list")),
-    "node": (17, lambda world: urls.reverse("dashboard:node-detail", args=["gpu-1"])),
-    "group": (29, lambda world: urls.reverse("dashboard:group-detail", args=["gpu"])),
+    "node": (22, lambda world: urls.reverse("dashboard:node-detail", args=["gpu-1"])),
+    "group": (30, lambda world: urls.reverse("dashboard:group-detail", args=["gpu"])),
     "policy": (17, lambda world: urls.reverse("console:group-policy", args=["gpu"])),
     "decisions": (16, lambda world: urls.reverse("dashboard:decision-list")),
     "decision": (

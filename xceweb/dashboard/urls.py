@@ -21,6 +21,7 @@ urlpatterns = [
     path("nodes/<slug:name>/", cluster.node_detail, name="node-detail"),
     path("nodes/<slug:name>/act/", cluster.node_act, name="node-act"),
     path("groups/<slug:slug>/", cluster.group_detail, name="group-detail"),
+    path("groups/<slug:slug>/act/<slug:verb>/", cluster.group_act, name="group-act"),
     path("decisions/", decisions.decision_list, name="decision-list"),
     path("decisions/<uuid:public_id>/", decisions.decision_detail, name="decision-detail"),
     path("decisions/<uuid:public_id>/re-run/", decisions.decision_rerun, name="decision-rerun"),

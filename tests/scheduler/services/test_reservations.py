@@ -84,19 +84,6 @@ def test_the_expiry_wastes_the_decision_and_closes_the_node_to_its_session(make_
     assert models.NodeBackoff.objects.get(session=high).minutes == 1
 
 
-def test_the_back_off_doubles_from_1_to_16_minutes(make_cluster):
-    cluster = make_cluster(**ON)
-    high = cluster.submit(cluster.alice, cpu="4", job_priority=20, is_held=True)
-    minutes = []
-
-    for _ in range(6):
-        with work.begin(actors.SYSTEM) as unit:
-            reconcile._back_off(unit, high, cluster.node.pk)
-        minutes.append(models.NodeBackoff.objects.get().minutes)
-
-    assert minutes == [1, 2, 4, 8, 16, 16]
-
-
 def test_a_node_that_leaves_ready_ends_its_reservations(make_cluster):
     cluster = make_cluster(**ON)
     low, high = cluster.contest()

@@ -104,6 +104,59 @@ def test_a_victim_that_is_killed_although_it_was_asked_back_is_wasted(make_clust
     assert not models.GivenUp.objects.exists()
 
 
+def _stop_group(cluster, low, high):
+    policies.change_policy(
+        _as(cluster.admin),
+        cluster.group,
+        changes={"starting": False},
+        reason="enough",
+        expected_version=1,
+    )
+
+
+def _stop_queue(cluster, low, high):
+    queues.change_queue(_as(cluster.admin), high.queue, changes={"state": "stopped"}, reason="enough")
+
+
+def _leave_group(cluster, low, high):
+    high.queue.groups.clear()
+
+
+def _limit(cluster, low, high):
+    models.KeypairResourcePolicy.objects.update(max_slots={"cpu": 3000})
+
+
+BARRED = {
+    _stop_group: "group stopped",
+    _stop_queue: "queue stopped",
+    _leave_group: "unknown queue",
+    _limit: "exceeds owner limit",
+}
+
+
+@pytest.mark.parametrize(("act", "why"), BARRED.items(), ids=[act.__name__[1:] for act in BARRED])
+def test_nobody_is_stopped_for_one_that_may_not_start_any_more(make_cluster, act, why):
+    cluster = make_cluster(**ON)
+    low, high = cluster.contest()
+
+    act(cluster, low, high)
+    cluster.round()
+    cluster.agent.withdraws(low)
+
+    assert conftest.state_of(low) == "running"
+    assert conftest.outcome_of(high) == f"withdrawn: preemptor may not start: {why}"
+
+
+def test_a_kill_that_has_begun_keeps_its_room_for_one_that_may_not_start_now(make_cluster):
+    cluster = make_cluster(preemption_state="on", preemption_mode="terminate", grace_period=0)
+    low, high = cluster.contest()
+
+    _stop_group(cluster, low, high)
+    cluster.round()
+
+    assert models.Reservation.objects.get().session_id == high.pk
+
+
 def test_a_suspended_victim_of_a_vanished_preemptor_resumes(make_cluster):
     cluster = make_cluster(**ON)
     low, high = cluster.contest()

@@ -11,7 +11,14 @@ from scheduler import models
 from scheduler.core import explain
 from scheduler.selectors import decisions, groups, nodes, sessions, slot_kinds
 from xceweb.common import reasons
-from xceweb.dashboard.contexts import capacity, decision_list, node_pages, queue_rows, session_list
+from xceweb.dashboard.contexts import (
+    capacity,
+    decision_list,
+    group_actions,
+    node_pages,
+    queue_rows,
+    session_list,
+)
 
 _LAST = 5
 
@@ -80,6 +87,7 @@ def load(viewer: models.User, group: models.ResourceGroup) -> dict[str, Any]:
         "nodes": node_pages.cells(uses, known, counts),
         "queues": queue_rows.load(viewer, group=group),
         "decisions": decision_list.rows(viewer, found),
+        "actions": group_actions.of(viewer, group),
     }
 
 

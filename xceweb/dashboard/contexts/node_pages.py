@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django import urls
 from django.utils import timezone
 
 from scheduler import models
 from scheduler.selectors import capacity, event_log, event_texts, explanations, nodes, permissions, slot_kinds
 from xceweb.common import marks, wording
 from xceweb.dashboard.contexts import capacity as capacity_context
-from xceweb.dashboard.contexts import words
+from xceweb.dashboard.contexts import node_actions, words
 
 Kinds = dict[str, slot_kinds.Kind]
 
@@ -97,7 +96,7 @@ def one(viewer: models.User, node: models.Node) -> dict[str, Any]:
         "sessions": [_session(item, others, known) for item in held if others[item.session.pk].sight],
         "claims": [_claim(claim, others, known) for claim in claims if others[claim.session_id].sight],
         "steps": _steps(node),
-        "actions": _actions(viewer, node),
+        "actions": node_actions.of(viewer, node),
     }
 
 
@@ -192,41 +191,3 @@ def _step(entry: event_log.Entry) -> dict[str, Any]:
         "sub": str(entry.data.get("reason") or ""),
         "url": "",
     }
-
-
-def _actions(viewer: models.User, node: models.Node) -> list[dict[str, Any]]:
-    if not permissions.can_act_on_nodes(viewer, node.group):
-        return []
-    is_ready = node.state == "ready"
-    label, state = ("Drain", "draining") if is_ready else ("Make ready", "ready")
-    text = (
-        "Nothing new starts there; what runs goes on, and suspended sessions may resume."
-        if is_ready
-        else "Sessions start there again in the next round."
-    )
-    reason = {"name": "reason", "label": "Reason", "type": "text", "value": "", "required": True}
-    hidden = {"name": "state", "type": "hidden", "value": state}
-    action = {
-        "key": "state",
-        "label": label,
-        "url": urls.reverse("dashboard:node-act", args=[node.name]),
-        "title": f"{label} {node.name}?",
-        "text": text,
-        "button": f"{label} {node.name}",
-        "tone": "primary",
-    }
-    actions = [{**action, "fields": [hidden, reason]}]
-    if permissions.is_administrator(viewer) and nodes.is_silent(node, seconds=nodes.SUSPECT_AFTER_S):
-        actions.append(_lost(node.name, action, reason))
-    return actions
-
-
-def _lost(name: str, action: dict[str, Any], reason: dict[str, Any]) -> dict[str, Any]:
-    """Return the button of an administrator who knows that a silent node will not come back by itself."""
-    text = (
-        "Its sessions are counted lost: those that may start anew wait again, the others end; their slots are free at"
-        " once. Be sure that the node is off or cut from everything that its sessions write to: they may run on there."
-    )
-    words = {"label": "Declare lost", "title": f"Declare {name} lost?", "button": f"Declare {name} lost"}
-    hidden = {"name": "state", "type": "hidden", "value": "lost"}
-    return {**action, **words, "key": "lost", "text": text, "tone": "danger", "fields": [hidden, reason]}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django import http, shortcuts, urls
 from django.contrib import messages
 from django.views.decorators import http as methods
 
 from scheduler import errors
 from scheduler.selectors import nodes, permissions
-from scheduler.services import actors, lost_nodes
+from scheduler.services import actors, emergency, lost_nodes
 from scheduler.services import nodes as node_service
 from xceweb.common import pages
 from xceweb.dashboard.contexts import group_page, node_pages, queue_rows
@@ -25,6 +27,32 @@ def group_detail(request: http.HttpRequest, slug: str) -> http.HttpResponse:
     return pages.render(
         request, "dashboard/group_detail.html", context, section=f"group:{slug}", crumbs=crumbs
     )
+
+
+@methods.require_POST
+def group_act(request: http.HttpRequest, slug: str, verb: str) -> http.HttpResponse:
+    """Stop starting, start again, or take back all preemptions under way, and go back to the group."""
+    if verb not in _GROUP_ACTS:
+        raise http.Http404("no such action")
+    group = permissions.require_group(request.user, slug)
+    actor = actors.of_user(request.user, request_id=request.request_id)
+    act, done = _GROUP_ACTS[verb]
+    try:
+        answer = act(actor, group, reason=request.POST.get("reason", ""))
+        messages.success(request, done.format(group.slug, answer))
+    except errors.Refusal as refusal:
+        if refusal.status in (403, 404):
+            raise
+        messages.error(request, str(refusal))
+    return shortcuts.redirect("dashboard:group-detail", group.slug)
+
+
+#: verb -> (service, what is said afterwards about the group and the service's answer)
+_GROUP_ACTS: dict[str, tuple[Callable[..., object], str]] = {
+    "stop-starting": (emergency.stop_starting, "{0} starts nothing new."),
+    "start-again": (emergency.start_again, "{0} starts sessions again."),
+    "withdraw-all": (emergency.withdraw_all, "{0}: {1} taken back, of preemptions and waits under way."),
+}
 
 
 @methods.require_safe

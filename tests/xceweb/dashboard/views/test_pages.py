@@ -111,3 +111,26 @@ def test_a_group_that_is_stopped_says_so(world: worlds.World, client_of: ClientO
 
     assert "starts nothing new" in client_of("viewer").get("/groups/gpu/").content.decode()
     assert models.ResourceGroup.objects.get(slug="gpu").policy is not None
+
+
+def test_a_manager_stops_a_group_and_lets_it_start_again(world: worlds.World, client_of: ClientOf) -> None:
+    """Both with a reason, and the page says what came of it."""
+    client = client_of("manager")
+
+    said = [
+        client.post(f"/groups/gpu/act/{verb}/", {"reason": reason}, follow=True).content.decode()
+        for verb, reason in (
+            ("stop-starting", "the power fails"),
+            ("start-again", " "),
+            ("start-again", "it is back"),
+        )
+    ]
+
+    assert "gpu starts nothing new." in said[0]
+    assert "callout--fail" in said[1]
+    assert "gpu starts sessions again." in said[2]
+
+
+def test_an_action_that_is_unknown_is_not_found(world: worlds.World, client_of: ClientOf) -> None:
+    """As any address that does not exist."""
+    assert client_of("manager").post("/groups/gpu/act/explode/", {"reason": "because"}).status_code == 404
