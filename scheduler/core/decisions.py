@@ -87,6 +87,7 @@ class Verdict(enum.StrEnum):
     PREEMPTED_TOO_OFTEN = "preempted-too-often"
     WOULD_CLOSE_CYCLE = "would-close-cycle"
     RANKED_HIGHER_BY_OWNER = "ranked-higher-by-owner"
+    NODE_RULED_OUT = "node-ruled-out"  #: legal, but the preemptor is made no room on any node where it runs
     FREES_NOTHING_SHORT = "frees-nothing-short"
     STOP_FAILED = "stop-failed"
     #: legal or not, a limit stands in the way: of owner or queue, or of the suspended sessions of a node

@@ -16,12 +16,15 @@ from scheduler.core.preemption import eligibility, outlooks, planning, problems,
 _VERDICT = decisions.Verdict
 #: Verdicts of legal ones that were not chosen; of two axes the later one in this order is said.
 _LEGAL = (
+    _VERDICT.NODE_RULED_OUT,
     _VERDICT.FREES_NOTHING_SHORT,
     _VERDICT.INSUFFICIENT,
     _VERDICT.LIMIT,
     _VERDICT.POLICY_CHOSE_NOBODY,
     _VERDICT.POLICY_GAVE_NO_ANSWER,
 )
+#: Verdicts of legal ones for which their rank plays no part.
+_NOT_COMPARED = frozenset({_VERDICT.NODE_RULED_OUT, _VERDICT.FREES_NOTHING_SHORT})
 NO_FACTS = eligibility.NO_FACTS
 
 #: Verdicts that the pends of one round may carry; beyond it a page asks for one session by running the round
@@ -92,6 +95,8 @@ def _candidates_with_set(
     def verdict(session: entities.Session) -> decisions.Verdict:
         if session.id in stopped:
             return _VERDICT.SELECTED
+        if session.id in judged.ruled_out:
+            return _VERDICT.NODE_RULED_OUT
         return _VERDICT.NOT_NEEDED if session.id in judged.helpful else _VERDICT.FREES_NOTHING_SHORT
 
     return _overlaid(ctx, judged, verdict)
@@ -140,6 +145,7 @@ def _why_not(plan: planning.Plan, axis: entities.Axis) -> Said:
         ids = frozenset().union(*(judged.outlooks[outlook] for judged in asked)) - told
         found.append((verdict, ids))
         told |= ids
+    found.append((_VERDICT.NODE_RULED_OUT, frozenset().union(*(judged.ruled_out for judged in tried)) - told))
     return tuple(found)
 
 
@@ -194,7 +200,7 @@ def _overlaid(
             verdict = _VERDICT.NOT_RUNNING
         elif code == rosters.LEGAL:
             verdict = of_legal(session)
-            if verdict is not _VERDICT.FREES_NOTHING_SHORT:
+            if verdict not in _NOT_COMPARED:
                 facts = {"own": eligibility.value(question.axis, session)}
         else:
             verdict = tests[code - 1][0]

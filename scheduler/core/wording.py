@@ -83,6 +83,7 @@ VERDICT: Mapping[decisions.Verdict, str] = {
     _V.PREEMPTED_TOO_OFTEN: "protected: already preempted as often as is allowed ({times} of {most})",
     _V.WOULD_CLOSE_CYCLE: "the waiting session gave way to it before, itself or through others",
     _V.RANKED_HIGHER_BY_OWNER: "ranked higher by the same owner: job priority {own} against {theirs}",
+    _V.NODE_RULED_OUT: "could be stopped, but no room can be made for the waiting session where it runs",
     _V.FREES_NOTHING_SHORT: "its stop would free nothing that is short",
     _V.STOP_FAILED: "an earlier attempt to suspend it failed, so it is not tried again",
     _V.LIMIT: "its stop would not help: a limit would stand in the way",

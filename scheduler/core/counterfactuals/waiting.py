@@ -276,12 +276,11 @@ def _may_show(asked: _Asked, session_id: int) -> bool:
 
 
 _V = decisions.Verdict
-#: Verdicts of a candidate that the rules do not protect.
+#: Verdicts of a candidate that may be stopped and would free something that is short.
 ELIGIBLE = frozenset(
     {
         _V.SELECTED,
         _V.NOT_NEEDED,
-        _V.FREES_NOTHING_SHORT,
         _V.INSUFFICIENT,
         _V.POLICY_CHOSE_NOBODY,
         _V.POLICY_GAVE_NO_ANSWER,

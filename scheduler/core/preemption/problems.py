@@ -11,7 +11,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 
-from scheduler.core import context, entities
+import numpy as np
+
+from scheduler.core import context, entities, shortages
 from scheduler.core.preemption import eligibility, offers, outlooks, policy, rosters, tables
 
 
@@ -40,6 +42,18 @@ class Judged:
     def legal(self) -> frozenset[int]:
         """Return the sessions that may be stopped."""
         ids = rosters.of(self.question.context).ids[self.codes == rosters.LEGAL]
+        return frozenset(ids.tolist()) - self.claimed
+
+    @functools.cached_property
+    def ruled_out(self) -> frozenset[int]:
+        """Return the legal ones that hold nothing on any node on which room can be made."""
+        ctx = self.question.context
+        roster = rosters.of(ctx)
+        is_open = np.zeros(len(ctx.nodes), dtype=bool)
+        is_open[shortages.open_places(ctx, self.question.preemptor)] = True
+        is_reached = np.zeros(len(roster.ids), dtype=bool)
+        is_reached[roster.session[is_open[roster.node]]] = True
+        ids = roster.ids[(self.codes == rosters.LEGAL) & ~is_reached]
         return frozenset(ids.tolist()) - self.claimed
 
     @functools.cached_property

@@ -30,7 +30,7 @@ def test_a_record_has_one_verdict_for_everybody_and_a_view_of_every_node():
 
     stop = factories.preemptions(factories.decide(factories.a_snapshot(sessions, nodes=nodes)))[9]
 
-    assert _verdicts(stop) == {1: V.SELECTED, 2: V.NOT_NEEDED, 3: V.FREES_NOTHING_SHORT}
+    assert _verdicts(stop) == {1: V.SELECTED, 2: V.NOT_NEEDED, 3: V.NODE_RULED_OUT}
     assert [(view.node_id, view.note) for view in stop.nodes] == [(1, ""), (2, "labels")]
     assert stop.nodes[0].short == slots(cpu=2)
 
@@ -67,11 +67,11 @@ def _low(session_id, cpus, **more):
     return factories.a_running(session_id, slots(cpu=cpus), **fields)
 
 
-def _pend(*sessions, policies=None, request=4, **more):
+def _pend(*sessions, policies=None, request=4, asks=None, **more):
     """Return what session 9 is told by a round of which nobody is stopped."""
     own = {"policies": {"lowest_priority_first": policies}} if policies else {}
     view = factories.a_snapshot(
-        [*sessions, factories.a_session(9, slots(cpu=request))], **{"queues": QUEUES} | more
+        [*sessions, factories.a_session(9, slots(cpu=request), **asks or {})], **{"queues": QUEUES} | more
     )
     (pend,) = factories.decide(view, **own)
     return pend
@@ -113,6 +113,25 @@ def test_a_limit_is_in_the_way_only_where_the_slots_would_suffice():
 
     assert pend.reason is R.OWNER_LIMIT
     assert _verdicts(pend) == {1: V.LIMIT, 2: V.INSUFFICIENT, 3: V.NOT_LOWER}
+
+
+@pytest.mark.parametrize(
+    ("node", "asked"),
+    [
+        ({"state": entities.NodeState.DRAINING}, {}),
+        ({"labels": {"zone": "a"}}, {"labels": {"zone": frozenset({"b"})}}),
+        ({"capacity": slots(cpu=3)}, {}),
+        ({}, {"backoff": {2: factories.NOW + factories.SECOND}}),
+    ],
+)
+def test_who_runs_where_no_room_is_made_is_told_so(node, asked):
+    nodes = [factories.a_node(1, labels={"zone": "b"}), factories.a_node(2, **node)]
+    sessions = [_low(1, 3), _low(2, 3, on=(2,)), factories.a_running(3, slots(cpu=1))]
+
+    pend = _pend(*sessions, nodes=nodes, asks=asked)
+
+    assert _verdicts(pend) == {1: V.INSUFFICIENT, 2: V.NODE_RULED_OUT, 3: V.NOT_LOWER}
+    assert pend.candidates[1].facts == {}
 
 
 def test_suspended_sessions_per_node_are_a_limit_too():

@@ -155,7 +155,15 @@ TRUE_OF: dict[V, Holds] = {
 }
 #: Verdicts of a session that the rules do not protect.
 LEGAL = frozenset(
-    {V.SELECTED, V.NOT_NEEDED, V.INSUFFICIENT, V.FREES_NOTHING_SHORT, V.LIMIT, V.POLICY_CHOSE_NOBODY}
+    {
+        V.SELECTED,
+        V.NOT_NEEDED,
+        V.INSUFFICIENT,
+        V.NODE_RULED_OUT,
+        V.FREES_NOTHING_SHORT,
+        V.LIMIT,
+        V.POLICY_CHOSE_NOBODY,
+    }
 )
 _AXES = {
     entities.PreemptionScope.OWNER: (entities.Axis.OWNER,),

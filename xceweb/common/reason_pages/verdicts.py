@@ -88,9 +88,15 @@ PAGES: Mapping[str, Page] = {
         "Change the job priorities, if the other one is more urgent.",
         "Nothing: the ranking among one's own sessions is the owner's.",
     ),
+    "node-ruled-out": Page(
+        "It may be stopped, but no room can be made for the waiting session where it runs: the node lacks a label "
+        "that was asked for, is too small even when empty, is not ready, or is closed to this session for a while, "
+        "because room that was kept for it there ran out of time.",
+        "The list of nodes says for each one which of these it is.",
+        "A node takes sessions again once it is ready and no longer drained.",
+    ),
     "frees-nothing-short": Page(
-        "Stopping it would free nothing of what is short for the waiting session on any node that could "
-        "take it.",
+        "It runs where the waiting session could run, but stopping it would free nothing of what is short there.",
         "Nothing.",
         "Where suspended sessions keep memory or devices, suspend_releases decides what a stop frees.",
     ),

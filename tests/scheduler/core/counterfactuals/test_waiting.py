@@ -143,6 +143,18 @@ def test_the_moment_from_which_the_first_protected_session_may_be_stopped():
     assert (found.facts, found.rests_on) == ({"at": at, "outcome": "stops", "victims": 1}, frozenset({1}))
 
 
+def test_a_protected_session_that_would_free_nothing_that_helps_is_passed_over():
+    view = protected(more=[factories.a_running(2, slots(cpu=4), job_priority=1, started_at=1, on=(2,))])
+    began = factories.NOW - 500 * factories.SECOND
+    elsewhere = dataclasses.replace(view.sessions[2], started_at=began)
+    nodes = (*view.nodes, factories.a_node(2, state=entities.NodeState.DRAINING))
+    view = dataclasses.replace(view, nodes=nodes, sessions=(*view.sessions[:2], elsewhere))
+
+    found = ask(view)[K.FIRST_ELIGIBLE]
+
+    assert (found.facts["at"], found.rests_on) == (factories.NOW + 300 * factories.SECOND, frozenset({1}))
+
+
 def test_a_protected_session_that_the_reader_may_not_see_is_not_spoken_of():
     assert K.FIRST_ELIGIBLE not in ask(protected(), visible=frozenset())
 
