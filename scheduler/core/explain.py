@@ -90,6 +90,8 @@ def _awaiting(reason: decisions.PendReason, facts: Plain, clock: Clock) -> str:
     count, node = facts.get("sessions", 1), facts.get("node", "")
     who = amounts.one("sessions", count)
     until = f", at the latest until {clock(facts['until'])}" if "until" in facts else ""
+    if reason is _R.AWAITING_VICTIMS and count == 0:
+        return f"Room on {node} that was kept for a session behind it is kept for it now{until}."
     if reason is _R.AWAITING_VICTIMS:
         return f"Room is being made for it on {node}: {who} told to stop{until}."
     if count == 0:

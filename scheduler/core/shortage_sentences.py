@@ -66,10 +66,7 @@ def no_resources(facts: Plain, kinds: Kinds) -> str:
     short = {rooms.PLACES if kind == "sessions" else kind: amount for kind, amount in short.items()}
     needs, nodes = amounts.listed(asked, kinds=kinds), facts.get("nodes", 1)
     if "resume" in facts:
-        missing = amounts.listed(short, kinds=kinds)
-        return (
-            f"It is suspended and needs {needs} back on {facts.get('nearest', 'its node')}: {missing} short."
-        )
+        return _to_resume(facts, asked, short, kinds)
     if nodes > 1:
         return f"It needs {needs} on each of {nodes} nodes at once, {_on_several(facts, kinds)}."
     if not short:
@@ -79,6 +76,14 @@ def no_resources(facts: Plain, kinds: Kinds) -> str:
     missing = amounts.listed(short, kinds=kinds)
     nearest = f"{facts['nearest']} is nearest, {missing} short."
     return f"It needs {needs} on one node. {_fragmented(facts, short, kinds)}{nearest}"
+
+
+def _to_resume(facts: Plain, asked: Mapping[str, int], short: Mapping[str, int], kinds: Kinds) -> str:
+    """Say what a suspended session lacks; one that holds all its slots still may lack a session place alone."""
+    where = facts.get("nearest", "its node")
+    needs = f" and needs {amounts.listed(asked, kinds=kinds)} back" if asked else ""
+    missing = f": {amounts.listed(short, kinds=kinds)} short" if short else ", where it does not fit now"
+    return f"It is suspended{needs} on {where}{missing}."
 
 
 def _on_several(facts: Plain, kinds: Kinds) -> str:

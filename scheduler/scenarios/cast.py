@@ -29,6 +29,8 @@ class Cast:
         queues = {queue.id: self._add_queue(queue) for queue in self.case.queues}
         for queue in self.case.queues:
             queues[queue.id].preemptible_queues.set([queues[name] for name in queue.preemptible_queues])
+        for what in (*(node.id for node in self.case.nodes if node.devices), *_strangers(self.case)):
+            raise errors.NotExpressible(f"{what} has a key that only a picture of kind select has")
         for node in self.case.nodes:
             self.world.add_node(node.id, node.cap, labels=dict(node.labels), max_sessions=node.max_sessions)
             if node.state not in ("ready", "draining"):
@@ -115,6 +117,10 @@ class Cast:
             ago = entries.STARTED_S_AGO - self._placed
         self._placed += 1
         return self.world.time.moment - datetime.timedelta(microseconds=int(ago * 1_000_000))
+
+
+def _strangers(case: entries.Case) -> Iterable[str]:
+    return (queue.id for queue in case.queues if not queue.serves)
 
 
 def kinds_of(case: entries.Case, sessions: Iterable[entries.SessionEntry]) -> set[str]:

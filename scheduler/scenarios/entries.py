@@ -12,6 +12,7 @@ from scheduler.core import states
 from scheduler.scenarios import located
 
 Amounts = Mapping[str, int]
+Devices = Mapping[str, tuple[int, ...]]  #: kind -> device numbers
 #: Seconds, exact to the microsecond.
 Seconds = int | decimal.Decimal
 DEFAULT_QUEUE = "q1"
@@ -44,6 +45,7 @@ class NodeEntry:
     labels: Mapping[str, str]
     max_sessions: int | None = None
     state: str = "ready"
+    devices: Devices = dataclasses.field(default_factory=dict)  #: of kinds that are not numbered from 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +60,7 @@ class QueueEntry:
     state: str = "open"
     limits: Amounts = dataclasses.field(default_factory=dict)
     max_sessions: int | None = None
+    serves: bool = True  #: False: it is a queue of other groups
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,6 +74,10 @@ class Standing:
     is_resume: bool = False  #: scheduled: by a resume
     stop_failed: bool = False
     holds: Mapping[str, Amounts] | None = None  #: suspended: what it holds still; None = by the rules
+    devices: Mapping[str, Devices] = dataclasses.field(
+        default_factory=dict
+    )  #: node -> of ``alloc``; else the lowest
+    holds_devices: Mapping[str, Devices] = dataclasses.field(default_factory=dict)  #: of ``holds``
     backoff_s: Mapping[str, Seconds] = dataclasses.field(default_factory=dict)  #: node -> closed for so long
     waiting_s_ago: Seconds | None = None
     begin_in_s: Seconds | None = None
@@ -89,6 +96,7 @@ class ReservationEntry:
     deadline_s: Seconds
     is_wait: bool = False
     is_binding: bool = False
+    devices: Devices = dataclasses.field(default_factory=dict)  #: of what is drawn; else the lowest
 
 
 @dataclasses.dataclass(frozen=True)

@@ -168,6 +168,22 @@ class Fields:
         except core_errors.BadAmount as error:
             raise self.fault(key, f"is no amount: {error}") from None
 
+    def indices(self, key: str) -> dict[str, tuple[int, ...]]:
+        """Return kind -> device numbers, empty when it is missing."""
+        found = self.table(key)
+        return {kind: found.numbers(kind) for kind in found.names()}
+
+    def numbers(self, key: str) -> tuple[int, ...]:
+        """Return a list of different whole numbers from 0."""
+        value = self.take(key, [])
+        if (
+            not isinstance(value, list)
+            or not all(type(each) is int and 0 <= each <= MOST for each in value)
+            or len(set(value)) < len(value)
+        ):
+            raise self.fault(key, f"must be a list of different whole numbers from 0, not {shown(value)}")
+        return tuple(sorted(value))
+
     def names(self) -> Iterable[str]:
         """Return every key that stands there."""
         return list(self._table)

@@ -13,35 +13,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from scheduler.core import entities, ordering, resources, snapshot, states
-from scheduler.scenarios import fields
+from scheduler.scenarios import fields, neutral_names
 
 S = states.SessionState
 _SECOND = 1_000_000
 _NAMED_SCALE = 1000
 Scales = Mapping[str, int]
-
-
-class Names:
-    """Neutral names for the ids of one snapshot."""
-
-    def __init__(self, view: snapshot.Snapshot) -> None:
-        by_name = sorted(view.nodes, key=lambda node: node.name)
-        self.nodes = _numbered("n", [node.id for node in by_name])
-        self.queues = _numbered("q", sorted(queue.id for queue in view.queues))
-        self.owners = _numbered("u", sorted(owner.id for owner in view.owners))
-        ordered = sorted(view.sessions, key=lambda one: (one.state is S.PENDING, one.id))
-        self.sessions = _numbered("s", [one.id for one in ordered])
-        self._words: dict[str, str] = {}
-
-    def word(self, text: str) -> str:
-        """Return the neutral word for a label or a value of one."""
-        return self._words.setdefault(text, f"word{len(self._words) + 1}")
-
-
-def _numbered(letter: str, ids: list[int]) -> dict[int, str]:
-    """Return id -> name; of equal length, so that names compare as their numbers."""
-    width = len(str(len(ids)))
-    return {each: f"{letter}{place:0{width}d}" for place, each in enumerate(ids, 1)}
 
 
 def until(view: snapshot.Snapshot, session_id: int) -> snapshot.Snapshot:
@@ -59,14 +36,16 @@ def until(view: snapshot.Snapshot, session_id: int) -> snapshot.Snapshot:
 class Writer:
     """Writes one snapshot."""
 
-    def __init__(self, view: snapshot.Snapshot, scales: Scales) -> None:
+    def __init__(self, view: snapshot.Snapshot, scales: Scales, *, shipped_alone: bool = False) -> None:
         """
         Args:
             view: what to write.
             scales: kind -> smallest units in one unit; others count in thousandths.
+            shipped_alone: write the default for preemption policies that are not shipped, which nobody else has.
         """
+        self._shipped_alone = shipped_alone
         self.view = view
-        self.names = Names(view)
+        self.names = neutral_names.Names(view)
         self._scales = scales
         self._places = {
             one.id: place
@@ -99,11 +78,18 @@ class Writer:
 
     def _amounts(self, amounts: resources.ResourceVector | Mapping[str, int]) -> dict[str, Any]:
         pairs = amounts if isinstance(amounts, resources.ResourceVector) else sorted(amounts.items())
-        return {kind: self._amount(kind, amount) for kind, amount in pairs}
+        return {self.names.kind(kind): self._amount(kind, amount) for kind, amount in pairs}
+
+    def _devices(self, devices: Mapping[str, tuple[int, ...]]) -> dict[str, list[int]]:
+        return {self.names.kind(kind): list(numbers) for kind, numbers in sorted(devices.items()) if numbers}
+
+    def _devices_of(self, held: Iterable[entities.Allocation]) -> dict[str, Any]:
+        found = {self.names.nodes[each.node_id]: self._devices(each.indices) for each in held}
+        return {node: devices for node, devices in found.items() if devices}
 
     def _amount(self, kind: str, amount: int) -> Any:
         """Return an amount that the reader makes the same of, up to one factor for each kind."""
-        scale = fields.kind(kind).scale
+        scale = fields.kind(self.names.kind(kind)).scale
         if kind in self._scales and scale == _NAMED_SCALE and _NAMED_SCALE % self._scales[kind] == 0:
             scale = self._scales[kind]
         return _number(amount, scale)
@@ -114,6 +100,7 @@ class Writer:
             "id": self.names.nodes[node.id],
             "cap": self._amounts(node.capacity),
             "labels": labels,
+            "devices": self._devices(node.devices),
             "max_sessions": node.max_sessions,
             "state": str(node.state),
         }
@@ -128,12 +115,17 @@ class Writer:
             "preemptible": queue.preemptible,
             "preemptible_queues": [self.names.queues[each] for each in sorted(queue.preemptible_queues)],
             "mode": str(queue.preemption_mode or ""),
-            "preempt_policy": queue.preempt_policy or "",
-            "state": str(queue.state if queue.serves_group else entities.QueueState.STOPPED),
+            "preempt_policy": self._policy(queue.preempt_policy or ""),
+            "state": str(queue.state),
+            "serves": queue.serves_group,
             "max": limits,
             "max_sessions": most,
         }
-        return _said(found, state="open", preemptible=False)
+        return _said(found, state="open", preemptible=False, serves=True)
+
+    def _policy(self, name: str) -> str:
+        own = self.names.policy(name)
+        return "" if own != name and self._shipped_alone else own
 
     def _held_by(self, belongs: Any) -> tuple[dict[str, int], int]:
         held: dict[str, int] = collections.Counter()
@@ -200,7 +192,9 @@ class Writer:
         return {
             "state": one.state.name,
             "alloc": {self.names.nodes[a.node_id]: self._amounts(a.slots) for a in full},
+            "devices": self._devices_of(full),
             "holds": self._holds(one) if one.state is S.SUSPENDED else None,
+            "holds_devices": self._devices_of(one.allocations) if one.state is S.SUSPENDED else None,
             "started_s_ago": None if one.started_at is None else -self._left(one.started_at),
             "stop_mode": str(one.stop_mode or "") if is_stopping else "",
             "stop_deadline_s": None if deadline is None else self._left(deadline),
@@ -226,6 +220,7 @@ class Writer:
             "deadline_s": self._left(kept.deadline),
             "wait": kept.is_wait,
             "binding": kept.is_binding,
+            "devices": self._devices(kept.indices),
         }
         return _said(found)
 
@@ -259,7 +254,9 @@ class Writer:
             "starvation_after_s": policy.starvation_after_s,
             "owner_max": self._owner_limits(),
         }
-        releases = None if policy.suspend_releases is None else sorted(policy.suspend_releases)
+        releases = (
+            None if policy.suspend_releases is None else sorted(map(self.names.kind, policy.suspend_releases))
+        )
         said = {key: value for key, value in found.items() if value is not None and value != {}}
         return said if releases is None else said | {"suspend_releases": releases}
 
@@ -291,8 +288,3 @@ def _said(found: Mapping[str, Any], **defaults: Any) -> dict[str, Any]:
 
 def _is_nothing(value: Any) -> bool:
     return value is None or value is False or value == "" or value == {} or value == []
-
-
-def names_of(names: Names, ids: Iterable[int]) -> list[str]:
-    """Return the neutral names of sessions, sorted."""
-    return sorted(names.sessions[each] for each in ids)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -31,7 +32,7 @@ class Picture:
         owners = sorted({one.owner for one in self._sessions})
         self._owners = {owner: place for place, owner in enumerate(owners, 1)}
         self.policy = snapshots.policy_value(models.PolicyVersion(version=1, **case.config.rules))
-        self._taken: dict[tuple[int, str], int] = collections.defaultdict(int)
+        self._taken = _Taken(case)
 
     def snapshot(self) -> snapshot.Snapshot:
         """Return the picture as the core takes it."""
@@ -57,7 +58,7 @@ class Picture:
         )
 
     def _reservation(self, number: int, kept: entries.ReservationEntry) -> entities.Reservation:
-        drawn = self._allocation(kept.node, Vector(kept.drawn))
+        drawn = self._allocation(kept.node, Vector(kept.drawn), kept.devices)
         return entities.Reservation(
             id=number,
             session_id=self.sessions[kept.session],
@@ -76,7 +77,7 @@ class Picture:
             id=self.nodes[node.id],
             name=node.id,
             capacity=Vector(node.cap),
-            devices={kind: tuple(range(node.cap[kind])) for kind in _indexed(node.cap)},
+            devices=_devices_of(node),
             max_sessions=node.max_sessions,
             labels=node.labels,
             state=entities.NodeState(node.state),
@@ -94,6 +95,7 @@ class Picture:
             preempt_policy=queue.policy or None,
             preemption_mode=entities.PreemptionMode(queue.mode) if queue.mode else None,
             usage=usage,
+            serves_group=queue.serves,
         )
 
     def _owner(self, name: str) -> entities.Owner:
@@ -152,11 +154,15 @@ class Picture:
         if not one.alloc:
             return {}
         ago = entries.STARTED_S_AGO if one.started_s_ago is None else one.started_s_ago
-        full = tuple(self._allocation(node, Vector(amounts)) for node, amounts in one.alloc.items())
+        said = one.standing.devices
+        full = tuple(
+            self._allocation(node, Vector(amounts), said.get(node, {})) for node, amounts in one.alloc.items()
+        )
         held = full
         if one.state is S.SUSPENDED:
             held = tuple(
-                entities.Allocation(self.nodes[n], amounts) for n, amounts in self._held(one).items()
+                entities.Allocation(self.nodes[n], amounts, one.standing.holds_devices.get(n, {}))
+                for n, amounts in self._held(one).items()
             )
         more: dict[str, Any] = {"allocations": held, "epoch": 1}
         if one.state is S.SUSPENDED or one.standing.is_resume:
@@ -174,13 +180,39 @@ class Picture:
             return entities.PreemptionMode(one.standing.stop_mode)
         return None if one.state is S.TERMINATING else self.policy.mode
 
-    def _allocation(self, node: str, amounts: Vector) -> entities.Allocation:
-        node_id, indices = self.nodes[node], {}
-        for kind in _indexed(amounts.as_dict()):
-            first = self._taken[node_id, kind]
-            self._taken[node_id, kind] += amounts.get(kind)
-            indices[kind] = tuple(range(first, self._taken[node_id, kind]))
-        return entities.Allocation(node_id, amounts, indices)
+    def _allocation(
+        self, node: str, amounts: Vector, said: Mapping[str, tuple[int, ...]]
+    ) -> entities.Allocation:
+        indices = {k: self._taken.next(node, k, amounts.get(k)) for k in _indexed(amounts) if k not in said}
+        return entities.Allocation(self.nodes[node], amounts, {**indices, **said})
+
+
+class _Taken:
+    """Who has which device: as the case says, and of the others the lowest that is left."""
+
+    def __init__(self, case: entries.Case) -> None:
+        self._by_kind: dict[tuple[str, str], set[int]] = collections.defaultdict(set)
+        self._numbers = {node.id: _devices_of(node) for node in case.nodes}
+        for one in case.running:
+            for said in (one.standing.devices, one.standing.holds_devices):
+                for node, devices in said.items():
+                    self._take(node, devices)
+        for kept in case.reservations:
+            self._take(kept.node, kept.devices)
+
+    def _take(self, node: str, devices: Mapping[str, tuple[int, ...]]) -> None:
+        for kind, numbers in devices.items():
+            self._by_kind[node, kind].update(numbers)
+
+    def next(self, node: str, kind: str, count: int) -> tuple[int, ...]:
+        """Return the lowest devices that nobody has; beyond those of the node where it is given too much."""
+        numbers = self._numbers[node].get(kind, ())
+        beyond = itertools.count(max(numbers, default=-1) + 1)
+        taken = self._by_kind[node, kind]
+        free = (number for number in itertools.chain(numbers, beyond) if number not in taken)
+        found = tuple(itertools.islice(free, count))
+        taken.update(found)
+        return found
 
 
 def _after(seconds: entries.Seconds) -> int:
@@ -192,5 +224,9 @@ def _or_none(seconds: entries.Seconds | None, sign: int) -> int | None:
     return None if seconds is None else _after(sign * seconds)
 
 
-def _indexed(amounts: Mapping[str, int]) -> list[str]:
-    return [kind for kind in amounts if kind == "cuda.device"]
+def _devices_of(node: entries.NodeEntry) -> dict[str, tuple[int, ...]]:
+    return {**{kind: tuple(range(node.cap[kind])) for kind in _indexed(node.cap)}, **node.devices}
+
+
+def _indexed(amounts: Iterable[Any]) -> list[str]:
+    return [kind for kind in dict(amounts) if kind == "cuda.device"]

@@ -109,6 +109,7 @@ def _node(found: fields.Fields) -> entries.NodeEntry:
         {label: labels.label(label) for label in labels.names()},
         found.number("max_sessions", least=0),
         found.word("state", "ready", [str(state) for state in entities.NodeState]),
+        found.indices("devices"),
     )
     found.close()
     return node
@@ -135,6 +136,7 @@ def _queue(found: fields.Fields) -> entries.QueueEntry:
         found.word("state", "open", [str(state) for state in entities.QueueState]),
         found.amounts("max"),
         found.number("max_sessions", least=0),
+        found.flag("serves", True),
     )
     found.close()
     return queue

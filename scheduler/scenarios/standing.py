@@ -28,11 +28,18 @@ def of_session(found: fields.Fields) -> entries.Standing:
         is_resume=found.flag("resume"),
         stop_failed=found.flag("stop_failed"),
         holds=None if holds is None else {node: holds.amounts(node) for node in holds.names()},
+        devices=_devices(found, "devices"),
+        holds_devices=_devices(found, "holds_devices"),
         backoff_s={node: backoff.seconds(node) or 0 for node in backoff.names()},
         waiting_s_ago=found.seconds("waiting_s_ago"),
         begin_in_s=found.seconds("begin_in_s"),
         dependency=found.word("dependency", "met", _DEPENDENCIES),
     )
+
+
+def _devices(found: fields.Fields, key: str) -> dict[str, entries.Devices]:
+    by_node = found.table(key)
+    return {node: by_node.indices(node) for node in by_node.names()}
 
 
 def of_case(top: fields.Fields) -> dict[str, Any]:
@@ -56,6 +63,7 @@ def _reservation(found: fields.Fields) -> entries.ReservationEntry:
         deadline_s=found.seconds("deadline_s") or 0,
         is_wait=found.flag("wait"),
         is_binding=found.flag("binding"),
+        devices=found.indices("devices"),
     )
     found.close()
     return kept
@@ -83,6 +91,7 @@ def names_of(parts: dict[str, Any]) -> tuple[set[str], set[str]]:
     sessions |= {name for edge in parts["edges"] for name in edge} | {name for name, _ in parts["claims"]}
     all_sessions = (*parts["running"], *parts["pending"])
     nodes = {one.node for one in kept} | {n for one in all_sessions for n in one.standing.backoff_s}
-    nodes |= {node for one in all_sessions for node in one.standing.holds or ()}
+    for one in all_sessions:
+        nodes |= {*(one.standing.holds or ()), *one.standing.devices, *one.standing.holds_devices}
     nodes |= {node for _, claimed in parts["claims"] for node in claimed}
     return sessions, nodes

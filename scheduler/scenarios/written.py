@@ -1,7 +1,9 @@
 """
 Write a stored decision, or why a session waits, as a scenario file, so that a person can hand it in.
 
-The case is run before it is written: what does not give the same victims again is never passed off as if it did.
+Who stands behind in the line is left out, unless the decision depends on them; the file names no policy that is not
+shipped. The case is run before it is written: what does not give the same victims again is never passed off as if it
+did.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import decimal
 import functools
+import itertools
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +20,7 @@ import yaml
 
 from scheduler import models
 from scheduler.core import decisions, plain
-from scheduler.scenarios import answers, located, neutral, playing, reading
+from scheduler.scenarios import answers, located, neutral, neutral_names, playing, reading
 from scheduler.selectors import stored_rounds
 
 Kind = models.Decision.Kind
@@ -51,8 +54,19 @@ def write(public_id: str) -> Written:
         raise CannotWrite("the snapshot of its round is not kept any more, so it cannot be written") from None
     except plain.NotPlain as error:
         raise CannotWrite(str(error)) from None
-    view = neutral.until(view, stored.session_id)
-    writer = neutral.Writer(view, dict(models.SlotKind.objects.values_list("name", "scale")))
+    scales = dict(models.SlotKind.objects.values_list("name", "scale"))
+    for shown, shipped_alone in itertools.product(
+        (neutral.until(view, stored.session_id), view), (False, True)
+    ):
+        if shipped_alone and not neutral_names.foreign_policies(view):
+            continue
+        made = _written(stored, neutral.Writer(shown, scales, shipped_alone=shipped_alone))
+        if made.result.verdict is answers.Verdict.PASSED:
+            break
+    return made
+
+
+def _written(stored: _Stored, writer: neutral.Writer) -> Written:
     name = writer.names.sessions[stored.session_id]
     case = writer.case(CASE_ID) | {"expect": {"per_pending": {name: stored.answer(writer.names)}}}
     text = dump(case)
@@ -74,7 +88,7 @@ class _Stored:
 
     round: models.Round
     session_id: int
-    answer: Callable[[neutral.Names], dict[str, Any]]
+    answer: Callable[[neutral_names.Names], dict[str, Any]]
 
 
 def _find(public_id: str) -> _Stored:
@@ -103,10 +117,10 @@ def _round_of(wait: models.PendReason) -> models.Round:
     return found
 
 
-def _of_decision(decision: models.Decision, names: neutral.Names) -> dict[str, Any]:
-    victims = neutral.names_of(names, decision.victims.values_list("session_id", flat=True))
+def _of_decision(decision: models.Decision, names: neutral_names.Names) -> dict[str, Any]:
+    victims = neutral_names.names_of(names, decision.victims.values_list("session_id", flat=True))
     if decision.kind == Kind.SHADOW:
-        victims = neutral.names_of(names, [each["session_id"] for each in decision.record["victims"]])
+        victims = neutral_names.names_of(names, [each["session_id"] for each in decision.record["victims"]])
     outcome = answers.Outcome.PREEMPT if victims else answers.Outcome.WAIT
     return {"outcome": str(outcome), "victims": victims, "target": names.nodes[decision.node_id]}
 

@@ -139,6 +139,10 @@ def test_p13_no_text_is_missing(table, enum):
             "It is suspended and needs 2 cores back on n1: 1 core short.",
         ),
         (
+            _pend(R.NO_RESOURCES, resume=1, nearest="n1", short__sessions=1),
+            "It is suspended on n1: 1 session place short.",
+        ),
+        (
             _pend(
                 R.NO_RESOURCES,
                 asked__cpu=1000,
@@ -168,6 +172,10 @@ def test_p13_no_text_is_missing(table, enum):
         (
             _pend(R.AWAITING_VICTIMS, node="n1", sessions=2),
             "Room is being made for it on n1: 2 sessions told to stop.",
+        ),
+        (
+            _pend(R.AWAITING_VICTIMS, node="n1", sessions=0),
+            "Room on n1 that was kept for a session behind it is kept for it now.",
         ),
         (
             _pend(R.AWAITING_RELEASE, node="n1", sessions=0, until=0),

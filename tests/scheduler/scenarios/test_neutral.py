@@ -7,7 +7,7 @@ import dataclasses
 from hypothesis import example, given, settings
 
 from scheduler.core import decisions, entities, snapshot, states
-from scheduler.scenarios import answers, located, neutral, reading, select, written
+from scheduler.scenarios import answers, located, neutral, neutral_names, reading, select, written
 from tests import factories, strategies
 
 SCALES = {"cpu": 1000, "mem": 1, "cuda.device": 1}
@@ -28,7 +28,7 @@ def test_every_stop_of_a_random_snapshot_comes_out_of_its_file_again(view):
     found = [d for d in factories.decide(view) if isinstance(d, decisions.Preempt) and not d.is_shadow]
     for stop in found:
         names, _, answer = again(view, stop.preempting_jobid)
-        assert list(answer.victims) == neutral.names_of(names, stop.victim_jobids)
+        assert list(answer.victims) == neutral_names.names_of(names, stop.victim_jobids)
         assert answer.target == names.nodes[stop.node_id]
 
 
@@ -93,8 +93,31 @@ def test_use_outside_the_group_makes_the_limits_smaller():
     assert limits == {"cpu": neutral._number(9, 1000), "sessions": 3}
 
 
-def test_names_of_many_compare_as_their_numbers():
-    names = neutral._numbered("n", list(range(12)))
+def test_devices_keep_their_numbers():
+    gpus = factories.slots(cpu=1, **{"cuda.device": 2})
+    node = factories.a_node(
+        7, capacity=factories.slots(cpu=4, **{"cuda.device": 4}), devices={"cuda.device": (1, 3, 5, 7)}
+    )
+    rests = factories.a_running(1, gpus, on=[7], state=states.SessionState.SUSPENDED, priority=90)
+    back = (entities.Allocation(7, gpus, {"cuda.device": (1, 5)}),)
+    rests = dataclasses.replace(rests, allocations=(), resume_slots=back)
+    runs = factories.a_running(2, gpus, on=[7], priority=90, job_priority=90)
+    waits = factories.a_session(9, factories.slots(cpu=1))
+    for taken, is_free in (((3, 7), True), ((1, 3), False)):
+        held = (entities.Allocation(7, gpus, {"cuda.device": taken}),)
+        now = dataclasses.replace(runs, allocations=held)
+        view = factories.a_snapshot([rests, now, waits], nodes=[node])
+        (resumed, _) = factories.decide(view)
 
-    assert (names[0], names[11]) == ("n01", "n12")
-    assert sorted(names.values()) == list(names.values())
+        names, case, _ = again(view, 9)
+
+        assert isinstance(resumed, decisions.Dispatch) is is_free
+        told = select.run(case)[names.sessions[1]]
+        assert (told.outcome is answers.Outcome.PLACE) is is_free
+
+
+def test_a_queue_of_other_groups_stays_one():
+    queue = factories.a_queue(name="secret-queue", serves_group=False)
+    view = dataclasses.replace(stopping(), queues=(queue,))
+
+    assert again(view, 2)[2].reason == decisions.PendReason.UNKNOWN_QUEUE

@@ -50,6 +50,12 @@ def test_all_of_it_is_in_the_snapshot():
         ("[[p, v]]", "[[p]]", "edges of the case must be a list of pairs"),
         ("-1.5", "soon", "stop_deadline_s of session v must be seconds, not soon"),
         ("50", "0.0000001", "must be seconds"),
+        (
+            "backoff_s",
+            "devices: {n1: {cuda.device: [1, 1]}}, backoff_s",
+            "must be a list of different whole numbers",
+        ),
+        ("backoff_s", "holds_devices: {n8: {}}, backoff_s", "name n8: not there"),
         ("binding", "bindng", "did you mean 'binding'"),
     ],
 )

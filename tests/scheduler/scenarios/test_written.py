@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 
 import pytest
 from django.db import transaction
 
 from scheduler import models
+from scheduler.core import entities, snapshot, states
 from scheduler.scenarios import answers, located, playing, reading, written
+from scheduler.selectors import stored_rounds
 from scheduler.simulator import habits, world
+from tests import decision_factories, factories, model_factories
 
 pytestmark = pytest.mark.django_db
 RULES = {
@@ -140,9 +144,58 @@ def test_a_shadow_decision_is_written_as_what_it_would_have_been():
 
 def test_what_this_core_decides_otherwise_is_said(cluster, monkeypatch):
     decision = models.Decision.objects.filter(kind="preempt").latest("pk")
-    monkeypatch.setattr(written.neutral, "names_of", lambda names, ids: [])
+    monkeypatch.setattr(written.neutral_names, "names_of", lambda names, ids: [])
 
     assert written.write(str(decision.public_id)).result.verdict is answers.Verdict.FAILED
+
+
+def handed_in(monkeypatch, view, expected):
+    """Write session 9 of a snapshot as if a round of it were stored."""
+    group = model_factories.a_group()
+    row = decision_factories.a_round(group, snapshot=stored_rounds.packed(snapshot.to_plain(view)))
+    stored = written._Stored(row, 9, lambda names: expected(names))
+    monkeypatch.setattr(written, "_find", lambda public_id: stored)
+    return written.write("any")
+
+
+def test_who_stands_behind_is_written_where_it_depends_on_them(monkeypatch):
+    """Session 9 stands first by its owner's ranking: without the one whose place it has, session 2 would resume."""
+    half = factories.slots(cpu=2)
+    rests = dataclasses.replace(
+        factories.a_running(2, half, owner_id=2, state=states.SessionState.SUSPENDED, submitted_at=2),
+        allocations=(),
+        resume_slots=(entities.Allocation(1, half),),
+    )
+    runs = factories.a_running(1, half, job_priority=1)
+    first = factories.a_session(3, factories.slots(cpu=4), job_priority=5, submitted_at=1)
+    asks = factories.a_session(9, factories.slots(cpu=4), job_priority=9, submitted_at=3)
+    view = factories.a_snapshot([runs, rests, first, asks])
+
+    made = handed_in(
+        monkeypatch,
+        view,
+        lambda names: {"outcome": "preempt", "victims": [names.sessions[1]], "target": "n1"},
+    )
+
+    assert made.result.verdict is answers.Verdict.PASSED, made.result.why
+    assert made.text.count("owner: u1") == 3
+
+
+def test_what_a_foreign_policy_failed_at_and_what_it_chose_are_written_without_its_name(monkeypatch):
+    queues = (
+        factories.a_queue(1, preemptible_queues=frozenset({2}), preempt_policy="secret.policy"),
+        factories.a_queue(2, preemptible=True),
+    )
+    low = factories.a_running(1, factories.slots(cpu=4), owner_id=2, queue_id=2, priority=1)
+    view = factories.a_snapshot([low, factories.a_session(9, factories.slots(cpu=4))], queues=queues)
+    for expected in (
+        {"outcome": "pend", "reason": "policy-failed"},
+        {"outcome": "preempt", "victims": ["s1"], "target": "n1"},
+    ):
+        made = handed_in(monkeypatch, view, lambda names, expected=expected: expected)
+
+        assert made.result.verdict is answers.Verdict.PASSED, made.result.why
+        assert "secret" not in made.text
 
 
 @pytest.mark.parametrize(
