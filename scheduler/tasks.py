@@ -20,9 +20,9 @@ def run_round(group_id: int) -> None:
 
 @shared_task(name="xce.due_rounds")
 def run_due_rounds() -> None:
-    """Run a round over every group: the beat's safety net."""
+    """Run the round that is due in every group: the beat's safety net."""
     for group_id in rounds.due_group_ids():
-        _log(rounds.run_group_round(group_id))
+        _log(rounds.run_due_round(group_id))
 
 
 def _log(summary: rounds.RoundSummary | None) -> None:

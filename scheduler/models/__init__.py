@@ -1,6 +1,6 @@
 """Django models, one aggregate per file, constraints beside the fields (DESIGN section 2)."""
 
-from scheduler.models.agents import AgentKey, AgentStatus
+from scheduler.models.agents import AgentKey, AgentStatus, Listening
 from scheduler.models.audit import ConfigChange
 from scheduler.models.commands import AgentCommand
 from scheduler.models.decisions import (
@@ -44,6 +44,7 @@ __all__ = [
     "Handover",
     "Keypair",
     "KeypairResourcePolicy",
+    "Listening",
     "Node",
     "NodeBackoff",
     "NodeDevice",

@@ -31,3 +31,13 @@ class AgentStatus(models.Model):
 
     def __str__(self) -> str:
         return f"agent of {self.node_id}"
+
+
+class Listening(models.Model):
+    """The one row that tells since when the controller listens to agents without a break (RELIABILITY 4.7)."""
+
+    since = models.DateTimeField()
+    last_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"listening since {self.since}"

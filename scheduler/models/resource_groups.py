@@ -36,6 +36,11 @@ class GroupRounds(models.Model):
     last_number = models.PositiveBigIntegerField(default=0)
     last_at = models.DateTimeField(null=True)
     last_ms = models.PositiveIntegerField(default=0)
+    last_due = models.PositiveBigIntegerField(
+        default=0,
+        db_default=0,
+        help_text="number of the last moment at which a round was due without being asked for",
+    )
 
     def __str__(self) -> str:
         return f"rounds of {self.group_id}"

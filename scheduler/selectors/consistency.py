@@ -7,16 +7,20 @@ Internal: for `verify_invariants` and the ends of system tests; read in one repe
 from __future__ import annotations
 
 import collections
+import datetime
 from collections.abc import Callable, Iterator
 
+from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Count, Exists, Max, OuterRef, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
 from scheduler import clock, models
 from scheduler.core import decisions, states
 from scheduler.models import ledgers
 
 S = states.SessionState
+#: How long past a deadline the reconciler may be before that is a finding, seconds.
+PATIENCE_S = 10
 
 
 def findings() -> list[str]:
@@ -45,6 +49,13 @@ def unsettled() -> list[str]:
     texts = [f"session {row.public_id} is {row.state}" for row in rows]
     open_rows = models.AgentCommand.objects.filter(settled_at=None).order_by("pk")
     return texts + [f"command {row.command_id} ({row.kind}) is open" for row in open_rows]
+
+
+def forgotten(now: datetime.datetime) -> QuerySet[models.Session]:
+    """Return the sessions in transition whose deadline has passed and for which no command is open."""
+    is_open = Exists(models.AgentCommand.objects.filter(session=OuterRef("pk"), settled_at=None))
+    overdue = models.Session.objects.filter(state__in=states.TRANSITIONAL, state_deadline__lte=now)
+    return overdue.filter(~is_open)
 
 
 def _held() -> tuple[dict[tuple[int, str], int], dict[tuple[int, str], int], dict[tuple[int, str], int]]:
@@ -115,6 +126,9 @@ def _holders() -> Iterator[str]:
 def _deadlines() -> Iterator[str]:
     for row in models.Session.objects.filter(state__in=states.TRANSITIONAL, state_deadline=None):
         yield f"session {row.public_id} is {row.state} without a deadline"
+    patience = datetime.timedelta(seconds=PATIENCE_S * settings.TIME_SCALE)
+    for row in forgotten(clock.now() - patience).order_by("pk"):
+        yield f"session {row.public_id} is {row.state} past its deadline, and no command for it is open"
     for kept in models.Reservation.objects.filter(session__state=S.TERMINATED):
         yield f"reservation {kept.pk} is for a session that is over"
 

@@ -18,7 +18,7 @@ from django.db import transaction
 from scheduler import clock, errors, models
 from scheduler.core import entities, states
 from scheduler.selectors import nodes
-from scheduler.services import actors, audit, checks, endings, locks, orders
+from scheduler.services import actors, audit, checks, endings, listening, locks, orders
 from scheduler.services import work as unit
 
 log = logging.getLogger(__name__)
@@ -110,6 +110,7 @@ def _has_counted_long_enough(node: models.Node) -> bool:
     since = (
         max(status.last_report_at, datetime.datetime.fromisoformat(told)) if told else status.last_report_at
     )
+    since = listening.since(since)
     return now - since >= datetime.timedelta(seconds=LOST_AFTER_S * settings.TIME_SCALE)
 
 

@@ -8,7 +8,7 @@ import datetime
 from django.conf import settings
 
 from scheduler import models
-from scheduler.core import decisions, entities
+from scheduler.core import decisions, entities, states
 from scheduler.protocol import fields, messages
 from scheduler.services import commands
 from scheduler.services import work as unit
@@ -215,6 +215,31 @@ def grace_s(session: models.Session, policy: models.PolicyVersion) -> int:
     """Return the seconds from warning to kill: the session's own wish, up to the group's grace."""
     own = session.grace_period
     return policy.grace_period if own is None else min(own, policy.grace_period)
+
+
+def again(work: unit.Work, session: models.Session, *, decision: models.Decision | None) -> None:
+    """
+    Order anew what a session in transition waits for when no order is open any more: the answer to the last one said
+    that something else was under way, and that never came to its end.
+
+    Args:
+        decision: whose victim the session is, if it is one.
+    """
+    policy = session.group.policy
+    if session.state == states.SessionState.SCHEDULED and not session.stop_goal:
+        cancel_start(work, session, decision=decision)
+    elif (
+        session.state == states.SessionState.SCHEDULED or session.stop_goal == entities.PreemptionMode.SUSPEND
+    ):
+        grace = grace_s(session, policy) if session.state != states.SessionState.SCHEDULED else 0
+        plan = StopPlan(entities.PreemptionMode.SUSPEND, SIGTSTP, grace, policy, _alive_node_ids(session))
+        stop(work, session, plan, decision=decision)
+    else:
+        kill(work, session, grace=0, node_ids=list(_alive_node_ids(session)))
+
+
+def _alive_node_ids(session: models.Session) -> tuple[int, ...]:
+    return tuple(pk for pk in _node_ids(session) if pk not in session.ended_nodes)
 
 
 def answer_deadline(now: datetime.datetime) -> datetime.datetime:

@@ -16,16 +16,18 @@ from django.db.models import DurationField, ExpressionWrapper, F
 
 from scheduler import clock, errors, models
 from scheduler.core import entities, states
-from scheduler.selectors import nodes
+from scheduler.selectors import consistency, nodes
 from scheduler.services import (
     actors,
     backoffs,
     commands,
     control,
+    listening,
     locks,
     lost_nodes,
     orders,
     transitions,
+    victims,
     withdrawals,
 )
 from scheduler.services import work as unit
@@ -37,6 +39,7 @@ log = logging.getLogger(__name__)
 def run() -> None:
     """Apply every rule once. A rule that fails does not keep the others from their turn."""
     rules: tuple[Callable[[], None], ...] = (
+        listening.note,
         send_commands,
         suspect_silent_nodes,
         lost_nodes.lose_sessions_of_nodes_that_are_down,
@@ -45,6 +48,7 @@ def run() -> None:
         end_reservations_of_closed_nodes,
         flag_stuck_stops,
         cancel_late_starts,
+        order_again,
         requeue_long_suspended,
     )
     for rule in rules:
@@ -63,8 +67,10 @@ def send_commands() -> None:
 
 
 def suspect_silent_nodes() -> None:
-    """Close a node whose agent has been silent too long; its sessions keep what they hold."""
+    """Close a node whose agent was silent too long while we listened; its sessions keep what they hold."""
     limit = clock.now() - datetime.timedelta(seconds=nodes.SUSPECT_AFTER_S * settings.TIME_SCALE)
+    if listening.since(limit) > limit:
+        return
     silent = models.Node.objects.filter(state=entities.NodeState.READY.value, agent__last_report_at__lt=limit)
     for node in silent.order_by("pk"):
         with unit.begin(actors.SYSTEM) as work:
@@ -106,7 +112,9 @@ def end_reservations_of_closed_nodes() -> None:
 
 def flag_stuck_stops() -> None:
     """Tell, once, of a stop that is not proven at its deadline: the session is stuck and holds its slots."""
-    late = models.Session.objects.filter(state__in=states.BEING_STOPPED, state_deadline__lte=clock.now())
+    late = models.Session.objects.filter(
+        state__in=states.BEING_STOPPED, state_deadline__lte=clock.now(), is_stuck=False
+    )
     for pk in list(late.order_by("pk").values_list("pk", flat=True)):
         with unit.begin(actors.SYSTEM) as work:
             session = locks.session(pk)
@@ -140,6 +148,15 @@ def _is_late_start(session: models.Session, now: datetime.datetime) -> bool:
     cancels = session.commands.filter(kind=models.AgentCommand.Kind.CANCEL_START, settled_at=None)
     is_over = session.state_deadline is not None and session.state_deadline <= now
     return is_over and not cancels.exists()
+
+
+def order_again() -> None:
+    """Order anew, past its deadline, what a session in transition waits for and no open command asks for."""
+    for pk in list(consistency.forgotten(clock.now()).order_by("pk").values_list("pk", flat=True)):
+        with unit.begin(actors.SYSTEM) as work:
+            session = locks.session(pk)
+            if consistency.forgotten(work.now).filter(pk=pk).exists():
+                orders.again(work, session, decision=victims.open_decision(session))
 
 
 def requeue_long_suspended() -> None:

@@ -8,15 +8,21 @@ more came meanwhile or when a decision was dropped.
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import time
 
-from scheduler import garbage, models
+from django.conf import settings
+
+from scheduler import clock, garbage, models
 from scheduler.core import decisions
 from scheduler.core import rounds as core_rounds
 from scheduler.plugins import asking
 from scheduler.selectors import snapshot
 from scheduler.services import actors, bells, commit, locks
 from scheduler.services import work as unit
+
+#: A round is due in every group so often, whether or not anything has asked for one (DESIGN section 4), seconds.
+DUE_EVERY_S = 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,14 +45,39 @@ def run_group_round(group_id: int) -> RoundSummary | None:
     Returns:
         What it did; None when another round of the group is under way, or the group is gone.
     """
+    return _run(group_id)
+
+
+def run_due_round(group_id: int) -> RoundSummary | None:
+    """
+    Run the round of a group that is due at this moment, the beat's safety net: once, whoever ticks how often (P15).
+
+    Returns:
+        What it did; None when it was run already, another round is under way, or the group is gone.
+    """
+    return _run(group_id, is_due=True)
+
+
+def _run(group_id: int, *, is_due: bool = False) -> RoundSummary | None:
     started = time.monotonic()
     with unit.begin(actors.SYSTEM) as work:
         group = models.ResourceGroup.objects.filter(pk=group_id).first()
         if group is None or not locks.try_group(group_id):
             return None
+        due = _moment(work.now)
+        rows = models.GroupRounds.objects.filter(group=group)
+        if is_due and not rows.filter(last_due__lt=due).exists():
+            return None
         summary = _write(work, _think(group), started=started)
+        if is_due:
+            rows.update(last_due=due)
     _ask_again(group_id)
     return summary
+
+
+def _moment(now: datetime.datetime) -> int:
+    """Return the number of the moment at which a round is due: by the database's clock, the same for every beat."""
+    return int(clock.micros(now) // (DUE_EVERY_S * settings.TIME_SCALE * 1_000_000))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,23 +6,38 @@ import pytest
 from celery import current_app
 
 from scheduler import models, tasks
+from scheduler.services import rounds
 from tests import model_factories, worlds
 
 
 @pytest.fixture
 def world(db):
-    return worlds.a_world()
+    made = worlds.a_world()
+    models.GroupRounds.objects.update(last_number=1000)  # its stored round has a number below
+    return made
 
 
 def test_the_names_are_those_that_the_bells_and_agents_use():
     assert {"xce.round", "xce.due_rounds", "xce.report", "xce.reconcile"} <= set(current_app.tasks)
 
 
-def test_due_rounds_look_at_every_group(world):
-    tasks.run_due_rounds()
-    tasks.run_due_rounds()
+def test_p15_due_rounds_look_at_every_group_once_for_each_moment(world, monkeypatch):
+    moments = iter([7, 7, 7, 7, 8, 8, 6, 6])
+    monkeypatch.setattr(rounds, "_moment", lambda now: next(moments))
+    for _ in range(4):
+        tasks.run_due_rounds()
 
-    assert set(models.GroupRounds.objects.values_list("last_number", flat=True)) == {2}
+    assert set(models.GroupRounds.objects.values_list("last_number", "last_due")) == {(1002, 8)}
+
+
+def test_a_round_that_was_asked_for_does_not_wait_for_its_moment(world, monkeypatch):
+    monkeypatch.setattr(rounds, "_moment", lambda now: 7)
+    tasks.run_due_rounds()
+    models.GroupRounds.objects.update(asked=5)
+
+    tasks.run_round(world.elsewhere.pk)
+
+    assert models.GroupRounds.objects.get(group=world.elsewhere).last_number == 1002
 
 
 def test_a_round_of_a_group_that_is_gone_does_nothing(db):

@@ -173,9 +173,9 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TIMEZONE = "UTC"
 CELERY_IMPORTS = ("scheduler.demo.stream",)
 CELERY_BEAT_SCHEDULE = {
-    "due-rounds": {"task": "xce.due_rounds", "schedule": 1.0, "options": {"expires": 1}},
+    "due-rounds": {"task": "xce.due_rounds", "schedule": TIME_SCALE, "options": {"expires": 1}},
     "prune": {"task": "xce.prune", "schedule": 3600.0, "options": {"expires": 3600}},
-    "reconcile": {"task": "xce.reconcile", "schedule": 1.0, "options": {"expires": 1}},
+    "reconcile": {"task": "xce.reconcile", "schedule": TIME_SCALE, "options": {"expires": 1}},
 }
 if ENV["XCE_DEMO_STREAM"]:
     CELERY_BEAT_SCHEDULE["demo-stream"] = {

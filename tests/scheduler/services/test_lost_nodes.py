@@ -204,6 +204,21 @@ def test_while_the_broker_is_away_no_silence_counts_and_then_it_counts_anew(make
     assert conftest.state_of(session) == "pending"
 
 
+def test_time_in_which_the_controller_did_not_listen_is_no_silence(make_cluster, broker):
+    _, session = fenced(make_cluster)
+    silence(10_000)
+    row = models.Listening.objects.create(
+        pk=1, since=clock.now() - datetime.timedelta(seconds=599), last_at=clock.now()
+    )
+    lost_nodes.lose_fenced_sessions()
+    assert conftest.state_of(session) == "running"
+
+    row.since -= datetime.timedelta(seconds=2)
+    row.save()
+    lost_nodes.lose_fenced_sessions()
+    assert conftest.state_of(session) == "pending"
+
+
 def test_a_broker_that_cannot_be_reached_does_not_answer(monkeypatch):
     monkeypatch.setattr(lost_nodes.current_app.conf, "broker_url", "redis://127.0.0.1:1/0")
     monkeypatch.setattr(lost_nodes.current_app.conf, "broker_write_url", "redis://127.0.0.1:1/0")

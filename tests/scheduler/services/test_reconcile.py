@@ -8,7 +8,8 @@ import pytest
 
 from scheduler import clock, models
 from scheduler.protocol import fields, messages
-from scheduler.services import actors, control, reconcile
+from scheduler.selectors import consistency
+from scheduler.services import actors, control, listening, reconcile
 from tests.scheduler.services import conftest, staging
 
 
@@ -127,3 +128,121 @@ def test_a_late_start_that_is_being_cancelled_for_another_keeps_its_order(make_c
     reconcile.cancel_late_starts()
 
     assert cluster.agent.open_commands() == before
+
+
+# Nothing is forgotten
+
+
+def _overdue(session):
+    models.Session.objects.filter(pk=session.pk).update(state_deadline=_past(60))
+
+
+def test_a_kill_that_was_under_way_and_never_ended_is_ordered_again(make_cluster):
+    cluster = make_cluster(preemption_state="on", preemption_mode="terminate")
+    low, high = cluster.contest()
+    control.cancel_session(actors.of_user(cluster.alice), high)
+    refused = {"reason": fields.WithdrawRefusal.KILL_BEGUN}
+    cluster.agent.answers(low, messages.WithdrawCommand, messages.WithdrawRefused, **refused)
+    reconcile.run()
+    assert cluster.agent.open_commands() == []
+    _overdue(low)
+    assert "no command for it is open" in consistency.findings()[0]
+
+    reconcile.run()
+    reconcile.run()
+
+    assert [type(command) for command in cluster.agent.open_commands()] == [messages.KillCommand]
+    cluster.agent.ends(low, None, by=messages.KillCommand, signal=9)
+    assert conftest.state_of(low) == "terminated"
+
+
+def test_a_suspend_on_two_nodes_that_was_proven_before_it_was_asked_back_is_ordered_again(make_cluster):
+    cluster = make_cluster(**staging.RULES)
+    session, other = cluster.pair(cluster.alice, job_priority=1)
+    high = cluster.submit(cluster.alice, cpu="4", job_priority=20)
+    cluster.round()
+    control.cancel_session(actors.of_user(cluster.alice), high)
+    refused = {"reason": fields.WithdrawRefusal.SUSPENDED}
+    for agent in (cluster.agent, other):
+        agent.answers(session, messages.WithdrawCommand, messages.WithdrawRefused, **refused)
+    _overdue(session)
+
+    reconcile.order_again()
+
+    for agent in (cluster.agent, other):
+        agent.suspends(session)
+    assert conftest.state_of(session) == "suspended"
+
+
+def test_a_start_of_which_nothing_is_open_is_cancelled(make_cluster):
+    cluster = make_cluster()
+    session = staging.scheduled(cluster)
+    models.AgentCommand.objects.update(settled_at=clock.now(), settled_how="lost")
+    models.Session.objects.filter(pk=session.pk).update(state_deadline=_past(60), is_stuck=True)
+
+    reconcile.order_again()
+
+    assert [type(command) for command in cluster.agent.open_commands()] == [messages.CancelStartCommand]
+    cluster.agent.answers(
+        session,
+        messages.CancelStartCommand,
+        messages.StartRefused,
+        reason=fields.StartRefusal.CANCELLED,
+    )
+    assert conftest.state_of(session) == "pending"
+
+
+@pytest.mark.parametrize("stage", [staging.scheduled, staging.preempted, staging.terminating])
+def test_what_is_open_is_not_ordered_twice(make_cluster, stage):
+    cluster = make_cluster(**staging.RULES)
+    session = stage(cluster)
+    _overdue(session)
+    before = cluster.agent.open_commands()
+
+    reconcile.order_again()
+
+    assert cluster.agent.open_commands() == before
+
+
+# Silence
+
+
+def _heard(seconds):
+    models.AgentStatus.objects.update(last_report_at=_past(seconds))
+
+
+@pytest.mark.parametrize(
+    ("listens_for", "last_look", "state"),
+    [(20, 1, "suspect"), (14, 1, "ready"), (10_000, 6, "ready"), (10_000, 4, "suspect")],
+)
+def test_only_silence_while_the_controller_listened_counts(make_cluster, listens_for, last_look, state):
+    cluster = make_cluster()
+    cluster.agent.hello()
+    _heard(60)
+    models.Listening.objects.create(pk=1, since=_past(listens_for), last_at=_past(last_look))
+
+    reconcile.run()
+
+    assert models.Node.objects.get().state == state
+
+
+def test_an_outage_of_the_broker_ends_no_reservation(make_cluster):
+    cluster = make_cluster(**staging.RULES)
+    cluster.contest()
+    models.Listening.objects.create(pk=1, since=_past(10_000), last_at=_past(40))
+    _heard(45)
+
+    reconcile.run()
+
+    assert models.Reservation.objects.count() == 1
+
+
+def test_the_first_look_begins_to_listen_and_the_next_ones_go_on(make_cluster):
+    make_cluster()
+    listening.note()
+    first = models.Listening.objects.get()
+    listening.note()
+
+    second = models.Listening.objects.get()
+    assert second.since == first.since
+    assert second.last_at >= first.last_at
