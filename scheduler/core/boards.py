@@ -17,8 +17,42 @@ from scheduler.core import entities, resources, rooms
 Array: TypeAlias = "np.ndarray[Any, Any]"
 #: What is free and what is releasing on one node, by kind; below zero where more is held than there is.
 State = tuple[rooms.Amounts, rooms.Amounts]
+#: Rows whose states stand in one block, which is copied when one of them changes.
+_BLOCK = 64
 #: More than any node has; what a node does not limit is this much free.
 PLENTY = 1 << 61
+
+
+class States:
+    """The state of every row at one time; what comes later changes other blocks."""
+
+    __slots__ = ("_blocks",)
+
+    def __init__(self, blocks: tuple[list[State], ...]) -> None:
+        self._blocks = blocks
+
+    def __getitem__(self, place: int) -> State:
+        return self._blocks[place // _BLOCK][place % _BLOCK]
+
+
+class _Changing:
+    """The state of every row now; a copy costs no more than the blocks that change after it."""
+
+    def __init__(self, rows: int) -> None:
+        nothing: State = ({}, {})
+        self._blocks = [[nothing] * _BLOCK for _ in range(-(-rows // _BLOCK))]
+        self._own: set[int] = set()
+
+    def put(self, place: int, state: State) -> None:
+        block = place // _BLOCK
+        if block not in self._own:
+            self._own.add(block)
+            self._blocks[block] = self._blocks[block].copy()
+        self._blocks[block][place % _BLOCK] = state
+
+    def copy(self) -> States:
+        self._own.clear()
+        return States(tuple(self._blocks))
 
 
 class Board:
@@ -51,7 +85,7 @@ class Board:
         )
         self._seen = len(touched)
         self._versions: Array = _integers([room.version for room in own])
-        self._states: list[State] = [({}, {})] * len(nodes)
+        self._states = _Changing(len(nodes))
         self._shares: list[int | None] = [None] * len(nodes)
         for place, node in enumerate(nodes):
             self.capacity[place] = self._row({rooms.PLACES: _places(node), **node.capacity.as_dict()})
@@ -84,12 +118,13 @@ class Board:
             free[0] = have[0] = PLENTY
         self.free[place], self.have[place] = free, have
         self.drawn[place] = self._row(room.drawn)
-        self._states[place] = dict(room.free), {kind: room.net_releasing(kind) for kind in room.releasing}
+        releasing = {kind: room.net_releasing(kind) for kind in room.releasing}
+        self._states.put(place, (dict(room.free), releasing))
         self._shares[place] = None
 
-    def states(self) -> tuple[State, ...]:
+    def states(self) -> States:
         """Return what is free and releasing on every node now; nobody changes it afterwards."""
-        return tuple(self._states)
+        return self._states.copy()
 
     def free_share(self, node_id: int) -> int:
         """Return the sum over kinds of free / capacity on one node, in parts of 2^32."""

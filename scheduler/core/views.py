@@ -81,20 +81,22 @@ def shortage(ctx: context.Context, session: entities.Session) -> tuple[decisions
 def _shortage(ctx: context.Context, session: entities.Session) -> tuple[decisions.PendReason, Facts]:
     usable = shortages.usable_places(ctx, session)
     facts, is_scattered = _facts(ctx, session, usable)
-    names = _reserved_for_others(ctx, session, usable)
-    if names:
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        return _REASON.BEHIND_OTHERS, facts | {"reserved": ", ".join(names[:_NAMED]) + more}
+    places = _reserved_for_others(ctx, session, usable)
+    if len(places):
+        names = ", ".join(ctx.nodes[place].name for place in places[:_NAMED].tolist())
+        more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+        return _REASON.BEHIND_OTHERS, facts | {"reserved": names + more}
     return (_REASON.FRAGMENTED if is_scattered else _REASON.NO_RESOURCES), facts
 
 
-def _reserved_for_others(ctx: context.Context, session: entities.Session, usable: boards.Array) -> list[str]:
+def _reserved_for_others(
+    ctx: context.Context, session: entities.Session, usable: boards.Array
+) -> boards.Array:
     """Return the nodes where a share would be free if nothing were reserved; none where that is still too little."""
     board = ctx.board()
     reserved = usable[board.fitting_unreserved(session.request)[usable]]
-    names = [ctx.nodes[place].name for place in reserved.tolist()]
-    fitting = int(board.fitting(session.request)[usable].sum()) if names else 0
-    return names if fitting + len(names) >= session.node_count else []
+    fitting = int(board.fitting(session.request)[usable].sum()) if len(reserved) else 0
+    return reserved if fitting + len(reserved) >= session.node_count else reserved[:0]
 
 
 def _facts(ctx: context.Context, session: entities.Session, usable: boards.Array) -> tuple[Facts, bool]:

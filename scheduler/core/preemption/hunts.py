@@ -290,7 +290,8 @@ class Hunt:
         if ready is None or found is None:
             return None
         best = self._of(ready, found)
-        if len(np.unique(self.terms.start[ready.rows])) == ready.rows.size:
+        starts = np.sort(self.terms.start[ready.rows], axis=None)
+        if (starts[1:] != starts[:-1]).all():
             return best
         timed, cap = preparing.timed(ready, self.terms, best.rows, self.fewest)
         while (found := self._search(timed).first(cap)) is not None:

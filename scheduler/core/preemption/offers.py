@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import fractions
 import functools
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -72,9 +71,10 @@ class Offer(tables.Source):
 
     def _given(self, rows: Array) -> Array:
         """Return what is freed of what is short: (amounts short, rows)."""
-        given: Array = np.minimum(
-            self.roster.frees[self.columns][:, rows], self.need[:, self.roster.node[rows]]
-        )
+        frees, node = self.roster.frees, self.roster.node.take(rows)
+        given: Array = np.empty((len(self.columns), len(rows)), dtype=np.result_type(frees, self.need))
+        for place, column in enumerate(self.columns.tolist()):
+            given[place] = np.minimum(frees[column].take(rows), self.need[place].take(node))
         return given
 
     def _kept(self) -> keeping.Kept | None:
@@ -117,7 +117,9 @@ class Offer(tables.Source):
 
     def part(self, places: Array) -> tables.Table:
         """Return some of the nodes on which somebody helps, by name."""
-        roster, places = self.roster, np.unique(places[self.sizes[places] > 0])
+        is_asked = np.zeros(len(self.sizes), dtype=bool)
+        is_asked[places] = True
+        roster, places = self.roster, np.flatnonzero(is_asked & (self.sizes > 0))
         rows = roster.rows_on(places)
         rows = rows[self.is_helpful[rows]]
         session, node = roster.session[rows], roster.node[rows]
@@ -131,14 +133,14 @@ class Offer(tables.Source):
         return tables.Table(self._heads(places), need.T[places], first, columns)
 
     def _heads(self, places: Array) -> tables.Heads:
-        nodes = [self.ctx.nodes[place] for place in places.tolist()]
+        nodes, ids = self.ctx.nodes, self.board.ids[places]
         is_limited = self.question.policy.max_suspended_per_node is not None
         return tables.Heads(
-            self.board.ids[places],
+            ids,
             places,
-            lambda place: nodes[place].name,
-            functools.partial(self._ranks, nodes),
-            [self._most(one.id) for one in nodes] if is_limited else None,
+            lambda place: nodes[int(places[place])].name,
+            functools.partial(self._ranks, ids),
+            [self._most(node_id) for node_id in ids.tolist()] if is_limited else None,
         )
 
     def _with_limits(self, rows: Array) -> tuple[Array, Array]:
@@ -158,11 +160,11 @@ class Offer(tables.Source):
         more = tables.integers(amount for line in found for amount in line).reshape(len(found), len(amounts))
         return np.concatenate((self.need, need)), np.concatenate((given, more.T))
 
-    def _ranks(self, nodes: Sequence[entities.Node]) -> list[int]:
+    def _ranks(self, ids: Array) -> list[int]:
         """Return the places of some nodes in the order of the placement, as the ledger stands now."""
         in_order = placement.in_order(self.ctx, self._considered())
         ranks = {node.id: rank for rank, node in enumerate(in_order)}
-        return [ranks[node.id] for node in nodes]
+        return [ranks[node_id] for node_id in ids.tolist()]
 
     def _considered(self) -> list[entities.Node]:
         """Return the nodes on which something is short and somebody may be stopped."""
