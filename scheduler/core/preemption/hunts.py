@@ -134,9 +134,11 @@ class Hunt:
         """Return for each node of the table what none of its sets compares less than, once the hunt is over."""
         found: list[tuple[object, ...]] = [(low,) for low in self.low.tolist()]
         for one in self.opened:
-            best = self._starts_at(one, slice(None), one.least[:, None])
+            weight = self.terms.weight[one.field.index]
+            is_usable = preparing.within(weight, one.is_usable, self.fewest, one.least[:, None])
+            best = self._first_starts(one.field, is_usable)
             lines = self.terms.line[one.field.places].tolist()
-            bounds_of = zip(one.field.places.tolist(), one.least.tolist(), best.tolist(), lines, strict=True)
+            bounds_of = zip(one.field.places.tolist(), one.least.tolist(), best, lines, strict=True)
             for place, least, starts, line in bounds_of:
                 found[place] = self.fewest, least, tuple(starts), line
         return found
@@ -258,22 +260,17 @@ class Hunt:
     ) -> list[tuple[list[int], int, preparing.Open, int]]:
         """Return the nodes that may have a set of this weight by the best starts that a set there can have."""
         found: list[tuple[list[int], int, preparing.Open, int]] = []
-        for one in opened:
-            nodes = np.flatnonzero(one.least <= weight)
-            best = self._starts_at(one, nodes, weight)
-            lines = self.terms.line[one.field.places[nodes]].tolist()
-            found += [
-                (starts, line, one, row)
-                for starts, line, row in zip(best.tolist(), lines, nodes.tolist(), strict=True)
-            ]
+        for one in (preparing.of_weight(one, self.terms, self.fewest, weight) for one in opened):
+            starts = self._first_starts(one.field, one.is_usable)
+            lines = self.terms.line[one.field.places].tolist()
+            found += [(*each, one, row) for row, each in enumerate(zip(starts, lines, strict=True))]
         return sorted(found, key=lambda one: one[:2])
 
-    def _starts_at(self, one: preparing.Open, nodes: Array | slice, cap: int | Array) -> Array:
-        """Return the best start times that a set within the cap can have on some nodes, sorted: (nodes, count)."""
-        own, start = (column[one.field.index[nodes]] for column in (self.terms.weight, self.terms.start))
-        is_usable = preparing.within(own, one.is_usable[nodes], self.fewest, cap)
-        best: Array = np.sort(np.where(is_usable, start, _LATE), axis=1)[:, : self.fewest]
-        return best
+    def _first_starts(self, field: bounds.Field, is_usable: Array) -> list[list[int]]:
+        """Return the best start times that a set of the usable can have on each node, sorted."""
+        starts = np.where(is_usable, self.terms.start[field.index], _LATE)
+        found: list[list[int]] = np.sort(starts, axis=1)[:, : self.fewest].tolist()
+        return found
 
     def starts_of(self, best: Best) -> list[int]:
         """Return the sorted start times of a set."""
@@ -283,9 +280,7 @@ class Hunt:
     def _starts_on(self, one: preparing.Open, row: int, weight: int) -> Best | None:
         """Return the best set of this weight on one node."""
         own = slice(row, row + 1)
-        field = one.field.only(own)
-        is_usable = preparing.usable(field, one.is_usable[own], self.terms, self.fewest, weight)
-        ready = preparing.by_start(field, is_usable, self.terms, self.fewest)
+        ready = preparing.by_start(one.field.only(own), one.is_usable[own], self.terms, self.fewest)
         found = None if ready is None else self._search(ready).first(weight)
         if ready is None or found is None:
             return None

@@ -103,6 +103,15 @@ def usable(field: bounds.Field, is_usable: Array, terms: Terms, count: int, cap:
     return enough
 
 
+def of_weight(one: Open, terms: Terms, count: int, weight: int) -> Open:
+    """Return the nodes that may have a set of ``count`` within this weight, with those who can be in one."""
+    nodes = np.flatnonzero(one.least <= weight)
+    field = one.field.only(nodes)
+    is_usable = usable(field, one.is_usable[nodes], terms, count, weight)
+    left = np.flatnonzero(is_usable.any(axis=1))
+    return Open(field.only(left), is_usable[left], one.least[nodes[left]])
+
+
 def within(weight: Array, is_usable: Array, count: int, cap: int | Array) -> Array:
     """Say which of the usable can be in a set of ``count`` whose weight is within the cap: (nodes, width)."""
     others = bounds.least_sums(weight, is_usable, count - 1, never_of(weight, count))
