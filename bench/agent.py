@@ -1,8 +1,9 @@
 """
 One start and one end of a session on an agent: processor time and wall time of each step, with real processes.
 
-The steps are the agent's own calls in their order, one session at a time. "Others" is what fork server, supervisor and
-job use up to the job's own first instruction, from the kernel's account in nanoseconds.
+The steps are the agent's own calls in their order, one session at a time; what the controller does (making and signing
+the commands) is not among them. "Others" is what fork server, supervisor and job use, from the kernel's account in
+nanoseconds: all of it but what the job's own program does between its first instruction and the kill.
 """
 
 from __future__ import annotations
@@ -66,9 +67,9 @@ class Agent:
         self.store.load()
         self.out = outbox.Outbox(self.store, key=KEY, send=lambda text, expires_s=None: None, pause_ms=10_000)
 
-    def take(self, command: messages.Command) -> messages.Message:
+    def take(self, text: str) -> messages.Message:
         """Open a command as it comes in and write it down."""
-        opened = signing.open_envelope(_sealed(command), keys={"k1": KEY}, direction="down").body
+        opened = signing.open_envelope(text, keys={"k1": KEY}, direction="down").body
         assert isinstance(opened, messages.Command)
         self.store.accept(opened)
         return opened
@@ -101,10 +102,12 @@ def report(*, runs: int) -> str:
 async def _life(agent: Agent) -> dict[str, list[float]]:
     """Take one session from its start to its end."""
     clock, forks = Clock(), spawner.Spawner()
+    _serve_once(forks, agent.space.root / "taken")
     _wait_until_idle(forks.pid)
     start = messages.StartCommand(**_ids(), attempt=1, argv=("/bin/sleep", "1000"))
+    text = _sealed(start)
     with clock.step("open"):
-        agent.take(start)
+        agent.take(text)
     with clock.step("prepare"):
         directory = agent.space.prepare(start, workspace.Terms())
     before = _ran_ns(forks.pid)
@@ -114,7 +117,8 @@ async def _life(agent: Agent) -> dict[str, list[float]]:
         os.close(ready)
         record = records.read(directory / records.JOB)
     shepherd, job = (processes.Identity(*record[name]) for name in ("shepherd", "job"))
-    used = _ran_ns(shepherd.pid) + _ran_ns(job.pid)
+    begun = _ran_ns(job.pid)
+    used = _ran_ns(shepherd.pid) + begun
     clock.others("launch", _ran_ns(forks.pid) - before + used)
     with clock.step("started"):
         agent.store.record(
@@ -126,6 +130,8 @@ async def _life(agent: Agent) -> dict[str, list[float]]:
             )
         )
     forks.close()  # the supervisor becomes ours, so that the kernel tells us what it used
+    _wait_until_idle(job.pid)
+    used += _ran_ns(job.pid) - begun
     await _end(agent, clock, start, driver.Target(job, shepherd))
     _, _, whole = os.wait4(shepherd.pid, 0)
     clock.others("leave", (whole.ru_utime + whole.ru_stime) * 1e9 - used)
@@ -135,8 +141,9 @@ async def _life(agent: Agent) -> dict[str, list[float]]:
 async def _end(agent: Agent, clock: Clock, start: messages.StartCommand, target: driver.Target) -> None:
     directory = agent.space.run_dir(start.session, start.epoch)
     command = messages.KillCommand(**(_about(start) | {"command_id": str(uuid.uuid4())}), cause="cancelled")
+    text = _sealed(command)
     with clock.step("stop"):
-        agent.take(command)
+        agent.take(text)
         stop = {"command_id": command.command_id, "is_kill": True, "signal": 15, "grace_ms": 0}
         begun = {"suspend_grace_ms": 0, "begun_ms": records.monotonic_ms(), "cause": fields.EndCause.KILLED}
         agent.store.record({"kind": "stop", "session": start.session, "stop": stop | begun})
@@ -154,8 +161,16 @@ async def _end(agent: Agent, clock: Clock, start: messages.StartCommand, target:
         agent.store.report(messages.Ended(**(vars(ended) | _about(start))))
 
 
+def _serve_once(forks: spawner.Spawner, directory: pathlib.Path) -> None:
+    """Let a new fork server be one that has served before, as all but the first start of an agent find it."""
+    directory.mkdir(exist_ok=True)
+    (directory / records.CLAIM).touch()  # so that the supervisor finds the session taken, and leaves
+    with open(forks.spawn(str(directory)), "rb") as ready:
+        ready.read()
+
+
 def _wait_until_idle(pid: int) -> None:
-    """Wait until a process has loaded all and waits for requests: that it once had to is no cost of a start."""
+    """Wait until a process has nothing to do: that a server once had to load, and a job to begin, is not measured."""
     before = -1
     while (now := _ran_ns(pid)) != before:
         before = now

@@ -15,7 +15,7 @@ import socket
 import sys
 import traceback
 
-from scheduler.agent import launch, shepherd
+from scheduler.agent import launch, records, shepherd
 
 
 def serve(requests: socket.socket) -> None:
@@ -36,11 +36,11 @@ def serve(requests: socket.socket) -> None:
 
 
 def _fork(directory: str, pipe: int) -> None:
+    spec = records.read(os.path.join(directory, records.SPEC))  # here, where everything is warm
     if os.fork():
         return
     try:
-        launch.reset_signals()
-        shepherd.shepherd(directory, pipe)
+        shepherd.shepherd(directory, pipe, spec)
     except BaseException:  # noqa: BLE001 - whatever it is, the fork must not go on serving
         traceback.print_exc(file=sys.stderr)
     finally:
@@ -49,7 +49,7 @@ def _fork(directory: str, pipe: int) -> None:
 
 def main() -> None:
     """Serve on stdin."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    launch.prepare_forks()
     gc.disable()
     gc.freeze()  # what is loaded stays shared with the forks, which live without a collector
     serve(socket.socket(fileno=0))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import itertools
 import os
 import signal
 from typing import Any
@@ -20,6 +19,8 @@ _PR_SET_NAME, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 15, 36, 38
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PUNCH_HOLE = 0x01 | 0x02  # FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE
 
+#: What somebody may send who wants a daemon to leave; a fork server and its shepherds stay.
+POLITE = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _RESETTABLE = tuple(sorted(set(map(int, signal.valid_signals())) - {signal.SIGKILL, signal.SIGSTOP}))
 
 Spec = dict[str, Any]
@@ -37,10 +38,10 @@ def become_job(spec: Spec, output: int) -> None:
         OSError: the directory or the program cannot be used.
     """
     os.setsid()
-    reset_signals()
+    for number in POLITE:
+        signal.signal(number, signal.SIG_DFL)
     _enter_share(spec)
     _become(spec.get("account"))
-    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     limits.limit_process(spec.get("limits", {}))
     for descriptor, target in ((os.open(os.devnull, os.O_RDONLY), 0), (output, 1), (output, 2)):
         os.dup2(descriptor, target, inheritable=True)
@@ -49,37 +50,47 @@ def become_job(spec: Spec, output: int) -> None:
     os.execvpe(spec["argv"][0], spec["argv"], spec["env"])
 
 
-def reset_signals() -> None:
+def prepare_forks() -> None:
     """
-    Give every signal its default action and unblock all: a job inherits neither our handlers nor our mask.
+    Do once, in the fork server, what every fork inherits: it costs each of them a good part of its start.
+
+    Signals have their default action, but for those that ask daemons to leave, which are ignored, and none is blocked:
+    a job inherits neither handlers nor mask of the agent. Nothing below ever gets new privileges.
     """
+    _reset_signals()
+    for number in POLITE:
+        signal.signal(number, signal.SIG_IGN)
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def _reset_signals() -> None:
     for number in _RESETTABLE:
         if signal.getsignal(number) is not signal.SIG_DFL:
             signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
-def close_all_but(keep: set[int]) -> None:
+def close_all_but(*keep: int) -> None:
     """Close every descriptor above 2 except these."""
-    edges = [2, *sorted(keep), os.sysconf("SC_OPEN_MAX")]
-    for low, high in itertools.pairwise(edges):
-        os.closerange(low + 1, high)
+    low = 3
+    for high in (*sorted(keep), os.sysconf("SC_OPEN_MAX")):
+        os.closerange(low, high)
+        low = high + 1
 
 
 def become_daemon(name: str, *, keep: int) -> None:
     """
-    Let go of the parent: no descriptor of it but `keep`, polite signals ignored, orphans inherited.
+    Let go of the parent: no descriptor of it but `keep`, orphans inherited. Polite signals are ignored already.
 
     Errors go to the file `log` in the current directory. `name` is what people see in `ps`.
     """
     log = os.open("log", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
     for descriptor, target in ((os.open(os.devnull, os.O_RDWR), 0), (log, 1), (log, 2)):
         os.dup2(descriptor, target)
-    close_all_but({keep})
+    close_all_but(keep)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     _prctl(_PR_SET_NAME, name.encode())
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def punch_hole(descriptor: int, offset: int, length: int) -> bool:

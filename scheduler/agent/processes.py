@@ -98,6 +98,15 @@ def look(pid: int) -> Process | None:
         os.close(descriptor)
 
 
+def start_time(pid: int) -> int:
+    """Return when a process started, in clock ticks since boot; OSError when there is none."""
+    file = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+    try:
+        return int(os.read(file, 4096).rpartition(b")")[2].split(None, 20)[19])
+    finally:
+        os.close(file)
+
+
 def scan() -> dict[int, Process]:
     """
     Look at every process of the machine.

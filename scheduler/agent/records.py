@@ -2,8 +2,8 @@
 Small JSON files in a session's directory: how shepherd and agent tell each other what happened, across any
 death.
 
-A file is there whole or not at all, and on disk before the writer goes on. Standard library only: the
-shepherd uses it.
+A file is there whole or not at all. Those that tell how a run ended are on disk before the writer goes on; of the
+others nothing is left to know after a reboot. Standard library only: the shepherd uses it.
 """
 
 from __future__ import annotations
@@ -35,21 +35,33 @@ OUTPUT = "output"
 Record = dict[str, Any]
 
 
-def write(path: str | os.PathLike[str], content: Record) -> None:
-    """Write a file atomically, and sync it. Only the writer's account can read it: it may hold an environment."""
+def write(path: str | os.PathLike[str], content: Record, *, sync: bool = True) -> None:
+    """
+    Write a file atomically. Only the writer's account can read it: it may hold an environment.
+
+    Args:
+        path: the file.
+        content: plain JSON values.
+        sync: whether it must outlive the machine; False for what is of no use after a reboot.
+    """
     new = f"{os.fspath(path)}.new"
-    with open(os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
-        file.write(json.dumps(content))
-        file.flush()
-        os.fsync(file.fileno())
+    file = os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+    try:
+        rest = memoryview(json.dumps(content).encode())
+        while rest:
+            rest = rest[os.write(file, rest) :]
+        if sync:
+            os.fsync(file)
+    finally:
+        os.close(file)
     os.replace(new, path)
 
 
 def read(path: str | os.PathLike[str]) -> Record:
     """Return what a file holds; empty when it is not there or no JSON object."""
     try:
-        with open(path) as file:
-            content = json.load(file)
+        with open(path, "rb") as file:
+            content = json.loads(file.read())
     except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}

@@ -21,13 +21,14 @@ _LOOK_MS, _LOOK_AT_LIMIT_MS, _BLOCK = 1000, 100, 4096
 _SWIFT_LOOKS = 200
 
 
-def shepherd(directory: str, ready: int) -> None:
+def shepherd(directory: str, ready: int, spec: records.Record) -> None:
     """
     Run one session from launch to the last of its processes.
 
     Args:
         directory: of the session, see `records`; a second shepherd for it leaves at once.
         ready: pipe that is closed when the job runs or has failed to.
+        spec: what the record `spec` of the directory holds.
     """
     os.setsid()
     os.umask(0o077)
@@ -37,7 +38,7 @@ def shepherd(directory: str, ready: int) -> None:
         os.close(os.open(records.CLAIM, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
     except FileExistsError:
         return
-    _supervise(records.read(records.SPEC), ready)
+    _supervise(spec, ready)
 
 
 def _supervise(spec: records.Record, ready: int) -> None:
@@ -59,38 +60,37 @@ def _supervise(spec: records.Record, ready: int) -> None:
 
 
 def _launch(spec: records.Record, output: int) -> int:
-    """Fork, write down who the child is, and only then let it exec. Returns its pid."""
-    go_reader, go_writer = os.pipe()
-    error_reader, error_writer = os.pipe()
+    """Fork the job; returns its pid once it executes its program, or has written why it cannot."""
+    me = _identity(os.getpid())
+    reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
-        os.close(go_writer)
-        _run_child(spec, output, go_reader, error_writer)
-    os.close(error_writer)
-    child = processes.look(pid)
-    me = processes.look(os.getpid())
-    assert child is not None
-    assert me is not None
-    identities = {"shepherd": [me.pid, me.start_time], "job": [pid, child.start_time]}
-    records.write(records.JOB, {**identities, "mono_ms": records.monotonic_ms()})
-    os.write(go_writer, b"g")
-    with os.fdopen(error_reader, "rb") as pipe:
-        error = pipe.read().decode(errors="replace")
+        _run_child(spec, output, me, writer)
+    os.close(writer)
+    error = os.read(reader, 4096)
+    os.close(reader)
     if error:
-        records.write(records.ERROR, {"error": error})
+        records.write(records.ERROR, {"error": error.decode(errors="replace")})
     return pid
 
 
-def _run_child(spec: records.Record, output: int, go: int, error: int) -> None:
-    """Wait for the word and exec; the error pipe closes by itself when exec succeeds. Never returns."""
+def _run_child(spec: records.Record, output: int, shepherd: tuple[int, int], error: int) -> None:
+    """
+    Write down who this is, and only then exec; the error pipe closes by itself when that succeeds. Never returns.
+    """
     try:
-        if os.read(go, 1):
-            launch.close_all_but({output, error})
-            launch.become_job(spec, output)
+        identities = {"shepherd": shepherd, "job": _identity(os.getpid())}
+        records.write(records.JOB, {**identities, "mono_ms": records.monotonic_ms()}, sync=False)
+        launch.close_all_but(output, error)
+        launch.become_job(spec, output)
     except BaseException as fault:  # noqa: BLE001 - told to the parent, and the child leaves
         told = (isinstance(fault, OSError) and fault.strerror) or str(fault) or type(fault).__name__
         os.write(error, told.encode(errors="replace")[:2000])
     os._exit(127)
+
+
+def _identity(pid: int) -> tuple[int, int]:
+    return pid, processes.start_time(pid)
 
 
 def _wait(job: int, output: int, spec: records.Record) -> int:

@@ -95,7 +95,7 @@ class Workspace:
         spec["fence"] = fencing.of(
             self.root, after_ms=command.fence_ms, grace_ms=command.grace_ms, number=command.warn_signal
         )
-        records.write(run / records.SPEC, spec)
+        records.write(run / records.SPEC, spec, sync=False)
         return run
 
     def find_run(self, session: str, epoch: int) -> pathlib.Path | None:

@@ -34,6 +34,13 @@ def table(*members):
     return {process.pid: process for process in members}
 
 
+def test_when_a_process_started_is_what_a_whole_look_says():
+    assert processes.start_time(os.getpid()) == processes.look(os.getpid()).start_time
+
+    with pytest.raises(OSError, match="No such file"):
+        processes.start_time(2**22 + 1)
+
+
 def test_a_name_with_brackets_does_not_confuse_the_reader():
     process = processes.parse_stat(STAT)
 

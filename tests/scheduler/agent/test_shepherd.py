@@ -1,5 +1,6 @@
 """The supervisor, with real processes and without an agent."""
 
+import json
 import os
 import signal
 
@@ -23,8 +24,6 @@ ready()
 
 
 async def facts_of(job):
-    import json
-
     return json.loads(job.output.splitlines()[0])
 
 
@@ -87,6 +86,16 @@ async def test_a_polite_signal_does_not_move_the_shepherd(forks, tmp_path, numbe
         await jobs.until(lambda: job.ticks > ticks + 3, "the job runs on")
 
         assert processes.is_alive(job.target.shepherd)
+
+
+async def test_who_a_job_is_stands_in_its_record_before_its_first_instruction(forks, tmp_path):
+    async with jobs.started(("/bin/sh", "-c", "cat ../job; echo; echo ready"), tmp_path, forks) as job:
+        seen = json.loads(job.output.splitlines()[0])
+        target = job.target
+
+        assert seen["job"] == [target.job.pid, target.job.start_time]
+        assert seen["shepherd"] == [target.shepherd.pid, target.shepherd.start_time]
+        assert target.shepherd == processes.look(target.shepherd.pid).identity
 
 
 async def test_a_second_shepherd_for_the_same_session_leaves_at_once(forks, tmp_path):
