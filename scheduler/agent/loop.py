@@ -15,7 +15,7 @@ from collections.abc import Coroutine
 from typing import Any, Protocol
 
 import scheduler.agent as package
-from scheduler.agent import desk, fencing, host, keyring, outbox, output, processes, starting
+from scheduler.agent import desk, fencing, host, keyring, outbox, processes, starting, tails
 from scheduler.protocol import messages, signing
 
 log = logging.getLogger(__name__)
@@ -65,11 +65,11 @@ class Agent:
         self._means = means
         self._options = options
         self._done = asyncio.Event()
-        self._sent_output: dict[str, int] = {}
         self._ticks = 0
         self._keys = keyring.KeyRing(options.key, options.key_file)
         self._out: outbox.Outbox | None = None
         self._desk: desk.Desk | None = None
+        self._tails: tails.Tails | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def on_command(self, text: str) -> None:
@@ -94,6 +94,8 @@ class Agent:
         self._out = outbox.Outbox(self._means.memory, key=key, send=transport.send, pause_ms=pause_ms)
         self._out.on_heard = functools.partial(fencing.note, self._means.space.root)
         self._desk = desk.Desk(self._means, out=self._out, keys=self._keys)
+        self._tails = tails.Tails(self._desk.lives, self._out.send_once, patience_ms=pause_ms)
+        self._out.on_acknowledged = self._tails.heard
         transport.start()
         self._desk.adopt_all()
         timers = [
@@ -144,6 +146,7 @@ class Agent:
     def _tick(self) -> None:
         assert self._out is not None
         assert self._desk is not None
+        assert self._tails is not None
         self._ticks += 1
         if self._keys.refresh():
             self._out.key = self._keys.current
@@ -152,22 +155,11 @@ class Agent:
         table = processes.scan() if lives and self._ticks % _SAMPLE_EVERY == 0 else {}
         for one in lives:
             one.tick(table, recheck=self._ticks % _RECHECK_EVERY == 0)
-            self._send_tail(one.run.session)
+        self._tails.look()
         self._out.resend()
         self._means.memory.compact()
         if self._ticks % _CLEAN_EVERY == 1:
             clean(self._means, retention_s=self._options.retention_s)
-
-    def _send_tail(self, session: str) -> None:
-        assert self._out is not None
-        assert self._desk is not None
-        one = self._desk.lives.get(session)
-        if one is None:
-            return
-        size = output.size(one.output_path)
-        if size and size != self._sent_output.get(session):
-            self._sent_output[session] = size
-            self._out.send_once(one.tail())
 
 
 def clean(means: starting.Means, *, retention_s: float) -> None:

@@ -29,7 +29,7 @@ class Memory:
         self.book = book.Book()
         self.boot = boot
         self.on_report: Callable[[Number, messages.Report], None] = lambda number, report: None
-        self.on_mention: Callable[[messages.Report], None] = lambda report: None
+        self.on_mention: Callable[[messages.Report], object] = lambda report: None
         self._journal = file
         self._sequence = 0
 

@@ -54,6 +54,8 @@ class Outbox:
         self._waits: dict[memory.Number, _Wait] = {}
         self._version = messages.FIRST
         self._beats: dict[memory.Number, int] = {}
+        #: Called with the numbers of reports that were heard.
+        self.on_acknowledged: Callable[[tuple[memory.Number, ...]], None] = lambda numbers: None
         #: Called with the moment at which a heartbeat that was heard had been sent, in ms.
         self.on_heard: Callable[[int], None] = lambda sent_ms: None
         store.on_report = self._send_durable
@@ -64,17 +66,19 @@ class Outbox:
         sent = [self._beats.pop(number) for number in numbers if number in self._beats]
         if sent:
             self.on_heard(max(sent))
+        self.on_acknowledged(numbers)
 
     def heard(self, version: int) -> None:
         """Take note of the version in which the controller speaks: it is answered in the same."""
         self._version = version
 
-    def send_once(self, report: messages.Report) -> None:
-        """Send a report that the next one of its kind replaces: hello, heartbeat, tail, page."""
+    def send_once(self, report: messages.Report) -> memory.Number:
+        """Send a report that the next one of its kind replaces: hello, heartbeat, tail, page. Returns its number."""
         number = self._store.next_number()
         if isinstance(report, messages.Heartbeat):
             self._beats = dict([*self._beats.items(), (number, records.monotonic_ms())][-_BEATS:])
         self._seal(number, memory.stamp(report))
+        return number
 
     def resend(self, *, everything: bool = False) -> None:
         """Send what is due, or everything that waits (after a reconnect), in its order."""

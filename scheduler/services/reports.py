@@ -35,8 +35,8 @@ security = logging.getLogger("xce.security")
 #: Boots of a node's kernel before the present one; their reports may still come, but say nothing of now.
 EARLIER_BOOTS = "earlier_boots"
 BOOTS_KEPT = 1000
-#: Reports whose loss costs nothing: not fenced by commands, and not acknowledged but for heartbeats.
-_EPHEMERAL = (messages.Heartbeat, messages.OutputTail, messages.OutputPage)
+#: Reports of which nobody waits to hear that they were heard.
+_UNANSWERED = (messages.OutputPage,)
 
 
 def receive(text: str) -> None:
@@ -51,8 +51,7 @@ def receive(text: str) -> None:
         security.warning("report refused: node %s is gone", envelope.node)
         return
     is_applied = apply(node, dataclasses.replace(envelope, body=report_texts.storable(envelope.body)))
-    is_beat = isinstance(envelope.body, messages.Heartbeat)  # a node that is not heard may fence its sessions
-    if is_applied and (is_beat or not isinstance(envelope.body, _EPHEMERAL)):
+    if is_applied and not isinstance(envelope.body, _UNANSWERED):
         _acknowledge(node, envelope)
 
 

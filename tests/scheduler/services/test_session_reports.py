@@ -8,7 +8,7 @@ import pytest
 
 from scheduler import models
 from scheduler.protocol import fields, messages
-from scheduler.services import actors, control
+from scheduler.services import actors, commands, control
 from tests.scheduler.services import conftest, staging
 
 
@@ -149,6 +149,18 @@ def test_the_last_lines_are_kept_and_an_older_report_does_not_replace_them(clust
 
     kept = models.SessionOutput.objects.get()
     assert (kept.tail, kept.size) == ("two\n\ufffd", 5)
+
+
+def test_last_lines_are_acknowledged_because_the_next_wait_for_it(cluster, monkeypatch):
+    session = cluster.run(cluster.alice)
+    heard = []
+    monkeypatch.setattr(commands, "acknowledge", lambda node, boot, seq: heard.append((boot, seq)))
+
+    cluster.agent.send(
+        messages.OutputTail(session=str(session.public_id), epoch=1, tail="x", size=1, truncated=False)
+    )
+
+    assert len(heard) == 1
 
 
 def test_output_of_a_session_of_another_node_is_not_kept(cluster):
