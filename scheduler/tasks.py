@@ -3,13 +3,40 @@
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Callable
 
 from celery import shared_task
+from django.conf import settings
 
 from scheduler.services import output_pages, pruning, reports, rounds
 from scheduler.services import reconcile as reconciler
 
 log = logging.getLogger(__name__)
+
+
+class Pace:
+    """
+    Lets a process do something that is harmless, but not free, once in a while only.
+
+    Ticks that waited for a busy worker come in a burst, and each would find what the one before has left: nothing.
+    """
+
+    def __init__(self, pause_s: float, *, clock_s: Callable[[], float] = time.monotonic) -> None:
+        self._pause_s, self._clock_s = pause_s, clock_s
+        self._ended_s = float("-inf")
+
+    def is_due(self) -> bool:
+        """Say whether enough time has passed since it was last done."""
+        return self._clock_s() - self._ended_s >= self._pause_s
+
+    def done(self) -> None:
+        """Take note that it was done just now."""
+        self._ended_s = self._clock_s()
+
+
+#: Half the time between two ticks of the beat.
+reconciling = Pace(0.5 * settings.TIME_SCALE)
 
 
 @shared_task(name="xce.round")
@@ -38,8 +65,10 @@ def take_report(text: str) -> None:
 
 @shared_task(name="xce.reconcile")
 def reconcile() -> None:
-    """Look at everything that has a deadline."""
-    reconciler.run()
+    """Look at everything that has a deadline, unless this process has just done so."""
+    if reconciling.is_due():
+        reconciler.run()
+        reconciling.done()
 
 
 @shared_task(name="xce.prune")

@@ -19,6 +19,9 @@ from scheduler import clock
 
 log = logging.getLogger(__name__)
 
+#: Seconds for which a request of a round is worth reading: longer than a busy worker lets it wait, and than clocks are
+#: wrong. A late one finds nothing asked.
+_ROUND_EXPIRES_S = 120
 #: The channel-layer group that log readers join.
 HINTS = "xce.events"
 
@@ -54,7 +57,7 @@ def _send(command_ids: list[int]) -> None:
 
 
 def _ask(group_id: int) -> None:
-    current_app.send_task("xce.round", args=[group_id], expires=10)
+    current_app.send_task("xce.round", args=[group_id], expires=_ROUND_EXPIRES_S)
 
 
 def _hint(last: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from celery import current_app
 
@@ -52,7 +54,31 @@ def test_a_report_that_is_no_envelope_is_refused_in_silence(world):
     assert models.Session.objects.count() == 3
 
 
-def test_the_reconciler_may_run_at_any_time(world):
+def test_P14_of_a_burst_of_ticks_one_looks_at_the_deadlines(monkeypatch):
+    looks, time_s = [], itertools.count(100)
+    monkeypatch.setattr(tasks, "reconciling", tasks.Pace(5, clock_s=lambda: next(time_s)))
+    monkeypatch.setattr(tasks.reconciler, "run", lambda: looks.append(next(time_s)))
+
+    for _ in range(4):
+        tasks.reconcile()
+
+    assert len(looks) == 1
+
+    for _ in range(2):
+        tasks.reconcile()
+
+    assert len(looks) == 2
+
+
+@pytest.mark.parametrize("name", ["due-rounds", "reconcile"])
+def test_a_tick_outlasts_a_busy_worker_and_a_wrong_clock(name):
+    entry = current_app.conf.beat_schedule[name]
+
+    assert entry["options"]["expires"] > 90
+
+
+def test_the_reconciler_may_run_at_any_time(world, monkeypatch):
+    monkeypatch.setattr(tasks, "reconciling", tasks.Pace(0))
     model_factories.a_node("idle", group=world.elsewhere)
 
     tasks.reconcile()
