@@ -29,7 +29,10 @@ def confirm(work: unit.Work, session: models.Session, node: models.Node, report:
 
     A dispatch that was to be cancelled came too late for it: the plan that counted on its room is dropped.
     """
-    if session.state != S.SCHEDULED or _is_being_undone(session) or _is_open(session, _AWAITED):
+    if session.state != S.SCHEDULED or _is_being_undone(session):
+        return
+    _cancel_is_too_late(work, session, node)
+    if _is_open(session, _AWAITED):
         return
     models.Run.objects.filter(session=session, attempt=session.attempt, started_at=None).update(
         started_at=work.now
@@ -42,6 +45,18 @@ def confirm(work: unit.Work, session: models.Session, node: models.Node, report:
         victims.close_withdrawn(work, session)
         victims.end_reservation(work, session, decision, cause="its dispatch had started already")
     work.ask_round(session.group_id)
+
+
+def _cancel_is_too_late(work: unit.Work, session: models.Session, node: models.Node) -> None:
+    """Settle a cancel of this very dispatch on a node that runs it: its answer can be no other any more."""
+    cancels = models.AgentCommand.objects.filter(
+        session=session,
+        node=node,
+        epoch=session.epoch,
+        kind=models.AgentCommand.Kind.CANCEL_START,
+        settled_at=None,
+    )
+    cancels.update(settled_at=work.now, settled_how=messages.StartedAlready.TYPE)
 
 
 def _is_being_undone(session: models.Session) -> bool:

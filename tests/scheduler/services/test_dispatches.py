@@ -72,7 +72,7 @@ def test_one_that_started_already_runs_and_the_plan_is_dropped(cluster):
     assert conftest.state_of(low) == "preempted"
 
 
-def test_its_own_confirmation_waits_for_the_answer_to_the_cancel(cluster):
+def test_its_own_confirmation_settles_the_cancel_that_came_too_late(cluster):
     low = cluster.submit(cluster.alice, cpu="4", job_priority=1)
     cluster.round()
     start = cluster.agent._about(cluster.agent._open(low, messages.StartCommand))
@@ -81,9 +81,9 @@ def test_its_own_confirmation_waits_for_the_answer_to_the_cancel(cluster):
 
     cluster.agent.send(messages.Started(**start, pid=1, started_mono_ms=1, boot="b"))
 
-    assert conftest.state_of(low) == "scheduled"
-    cluster.agent.answers(low, messages.CancelStartCommand, messages.StartedAlready)
     assert conftest.state_of(low) == "running"
+    assert conftest.fate_of(low) == "withdrawn"
+    assert cluster.agent.open_commands() == []
 
 
 def test_a_cancelled_resume_returns_to_suspended(cluster):
