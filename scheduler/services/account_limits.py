@@ -7,7 +7,11 @@ meanwhile counts here, and the next snapshot sees it too (DESIGN section 4).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import collections
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from django.db.models import Manager
 
 from scheduler import errors, models
 from scheduler.core import decisions
@@ -36,10 +40,7 @@ class AccountLimits:
         Raises:
             StaleState: another group has used or reserved what was left.
         """
-        wanted: dict[str, int] = {core_limits.SESSIONS: 1}
-        for grant in grants:
-            for kind, amount in grant.slots:
-                wanted[kind] = wanted.get(kind, 0) + amount
+        wanted = _wanted(grants)
         owner, queue = session.owner_id, session.queue_id
         if owner in self._owners:
             used = models.OwnerUsage.objects.filter(owner=owner).values_list("kind", "used")
@@ -47,6 +48,45 @@ class AccountLimits:
         if queue in self._queues:
             in_queue = models.QueueUsage.objects.filter(queue=queue).values_list("kind", "used")
             _require(wanted, self._queues[queue], dict(in_queue), self._promised.queues.get(queue, {}))
+
+    def require_all(self, starts: Sequence[tuple[models.Session, tuple[decisions.NodeGrant, ...]]]) -> None:
+        """
+        Raise unless all these starts together stay within the limits; see ``require``. At most two queries.
+
+        Raises:
+            StaleState: one of them does not.
+        """
+        used = {
+            "owner_id": _used(models.OwnerUsage.objects, "owner", self._owners),
+            "queue_id": _used(models.QueueUsage.objects, "queue", self._queues),
+        }
+        limits = {"owner_id": self._owners, "queue_id": self._queues}
+        promised = {"owner_id": self._promised.owners, "queue_id": self._promised.queues}
+        for session, grants in starts:
+            wanted = _wanted(grants)
+            for name, limited in limits.items():
+                key = getattr(session, name)
+                if key in limited:
+                    _require(wanted, limited[key], used[name][key], promised[name].get(key, {}))
+                    used[name][key].update(wanted)
+
+
+def _used(rows: Manager[Any], name: str, ids: Collection[int]) -> dict[int, collections.Counter[str]]:
+    """Return id -> what is used now, by kind, for every id. A query where there are ids."""
+    found: dict[int, collections.Counter[str]] = {pk: collections.Counter() for pk in ids}
+    if found:
+        for pk, kind, amount in rows.filter(**{f"{name}__among": ids}).values_list(
+            f"{name}_id", "kind", "used"
+        ):
+            found[pk][kind] = amount
+    return found
+
+
+def _wanted(grants: tuple[decisions.NodeGrant, ...]) -> collections.Counter[str]:
+    wanted = collections.Counter({core_limits.SESSIONS: 1})
+    for grant in grants:
+        wanted.update(grant.slots.as_dict())
+    return wanted
 
 
 def _limited(rows) -> dict[int, dict[str, int]]:  # type: ignore[no-untyped-def]

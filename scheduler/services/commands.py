@@ -11,14 +11,16 @@ import dataclasses
 import datetime
 import logging
 import uuid
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from celery import current_app
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
 
 from scheduler import clock, ids, models
 from scheduler.protocol import codec, errors, fields, messages, signing
+from scheduler.services import bulk
 from scheduler.services import work as unit
 
 log = logging.getLogger(__name__)
@@ -72,6 +74,56 @@ def order(
     return row
 
 
+def order_all(work: unit.Work, given: Sequence[tuple[models.Session, int, messages.Command]]) -> None:
+    """Put many commands, each for a session and the id of a node, into the outbox at once; see ``order``."""
+    pairs = [(session.pk, node_id) for session, node_id, _ in given]
+    bulk.run(_SUPERSEDE, work.now, SUPERSEDED, *bulk.columns_of(pairs, 2))
+    bulk.insert(
+        models.AgentCommand,
+        _COLUMNS,
+        (
+            (
+                message.command_id,
+                node_id,
+                session.pk,
+                message.epoch,
+                message.TYPE,
+                codec.encode(message),
+                work.now,
+                session.state_deadline,
+                work.now,
+                0,
+                "",
+            )
+            for session, node_id, message in given
+        ),
+    )
+    ids = [uuid.UUID(message.command_id) for _, _, message in given]
+    rows = models.AgentCommand.objects.filter(session__among=[pk for pk, _ in pairs], settled_at=None)
+    numbers = dict(rows.values_list("command_id", "pk"))
+    work.command_ids += [numbers[one] for one in ids]
+
+
+_COLUMNS = (
+    "command_id",
+    "node_id",
+    "session_id",
+    "epoch",
+    "kind",
+    "body",
+    "created_at",
+    "deadline",
+    "send_again_at",
+    "times_sent",
+    "settled_how",
+)
+_SUPERSEDE = """
+UPDATE scheduler_agentcommand AS row SET settled_at = %s, settled_how = %s
+FROM unnest(%s::bigint[], %s::bigint[]) AS newer (session_id, node_id)
+WHERE row.session_id = newer.session_id AND row.node_id = newer.node_id AND row.settled_at IS NULL
+"""
+
+
 def new_command_id() -> str:
     """Return an id for a command that is about to be made."""
     return str(ids.new_id())
@@ -93,47 +145,70 @@ def settle_all(session: models.Session, how: str, *, now: datetime.datetime) -> 
 
 def send(command_ids: list[int]) -> None:
     """Send open commands to their nodes. Raises what the broker's client raises; the reconciler tries again."""
-    rows = models.AgentCommand.objects.filter(pk__in=command_ids, settled_at=None).select_related("node")
-    for row in rows.order_by("pk"):
-        peer = find_peer(row.node_id)
-        if peer is not None:
-            _send_one(row, peer)
-        _mark_sent(row)
-
-
-def _send_one(row: models.AgentCommand, peer: Peer) -> None:
+    rows = models.AgentCommand.objects.filter(pk__among=command_ids, settled_at=None).order_by("pk")
+    waiting = list(rows.values_list("pk", "node_id", "body", "times_sent"))
+    peers = find_peers({node_id for _, node_id, _, _ in waiting})
+    tried: list[tuple[int, int]] = []
     try:
-        _publish(codec.decode(row.body), peer, seq=row.pk)
+        for pk, node_id, body, times_sent in waiting:
+            if node_id in peers:
+                _send_one(pk, body, peers[node_id])
+            tried.append((pk, times_sent))
+    finally:
+        _mark_sent(tried)
+
+
+def _send_one(pk: int, body: dict[str, Any], peer: Peer) -> None:
+    try:
+        _publish(codec.decode(body), peer, seq=pk)
     except errors.ProtocolError as error:
         if error.code != "needs-version":
             raise
-        log.warning("command %s waits for a newer agent on node %s: %s", row.pk, row.node.name, error)
+        log.warning("command %s waits for a newer agent on node %s: %s", pk, peer.key.node, error)
 
 
-def _mark_sent(row: models.AgentCommand) -> None:
-    wait_s = min(FIRST_RETRY_S * 2 ** min(row.times_sent, 8), LAST_RETRY_S) * settings.TIME_SCALE
+def _mark_sent(tried: Iterable[tuple[int, int]]) -> None:
+    """Write when each command was sent, and after a pause that grows with the times, when it is sent again."""
     moment = clock.now()
-    models.AgentCommand.objects.filter(pk=row.pk).update(
-        sent_at=moment,
-        send_again_at=moment + datetime.timedelta(seconds=wait_s),
-        times_sent=F("times_sent") + 1,
-    )
+    pauses = [
+        (pk, min(FIRST_RETRY_S * 2 ** min(times, 8), LAST_RETRY_S) * settings.TIME_SCALE)
+        for pk, times in tried
+    ]
+    again = [(pk, moment + datetime.timedelta(seconds=pause)) for pk, pause in pauses]
+    if again:
+        bulk.run(_SENT, moment, *bulk.columns_of(again, 2))
+
+
+_SENT = """
+UPDATE scheduler_agentcommand AS row
+SET sent_at = %s, send_again_at = sent.again, times_sent = row.times_sent + 1
+FROM unnest(%s::bigint[], %s::timestamptz[]) AS sent (id, again) WHERE row.id = sent.id
+"""
 
 
 def find_peer(node_id: int) -> Peer | None:
+    """Return how to speak to a node's agent; None when the node has no key that is not revoked."""
+    return find_peers([node_id]).get(node_id)
+
+
+def find_peers(node_ids: Collection[int]) -> dict[int, Peer]:
     """
-    Return how to speak to a node's agent; None when the node has no key that is not revoked.
+    Return node id -> how to speak to its agent, for those nodes that have a key that is not revoked. Two queries.
 
     The key is the one that the agent last spoke with, so that a new key may be made before the agent has it; without
     such, the newest.
     """
-    rows = models.AgentKey.objects.filter(node_id=node_id, revoked_at=None).select_related("node")
-    keys = {row.key_id: row for row in rows.order_by("pk")}
-    if not keys:
-        return None
-    facts = models.AgentStatus.objects.filter(node_id=node_id).values_list("facts", flat=True).first() or {}
-    row = keys.get(facts.get(KEY_FACT, "")) or list(keys.values())[-1]
-    key = signing.NodeKey(row.key_id, row.node.name, bytes(row.secret))
+    rows = models.AgentKey.objects.filter(node__among=node_ids, revoked_at=None).order_by("pk")
+    keys: dict[int, dict[str, signing.NodeKey]] = {}
+    for node_id, key_id, name, secret in rows.values_list("node_id", "key_id", "node__name", "secret"):
+        keys.setdefault(node_id, {})[key_id] = signing.NodeKey(key_id, name, bytes(secret))
+    heard = models.AgentStatus.objects.filter(node__among=node_ids).values_list("node_id", "facts")
+    facts = {node_id: said or {} for node_id, said in heard}
+    return {node_id: _peer(known, facts.get(node_id, {})) for node_id, known in keys.items()}
+
+
+def _peer(keys: dict[str, signing.NodeKey], facts: dict[str, Any]) -> Peer:
+    key = keys.get(facts.get(KEY_FACT, "")) or list(keys.values())[-1]
     return Peer(key, min(messages.VERSION, facts.get(PROTOCOL_FACT, messages.FIRST)))
 
 

@@ -70,7 +70,7 @@ class Committer:
         policy_id = locks.share_policy(self.group.pk)
         self._lock()
         self._record = recording.RoundRecord(self.work, self.group, self.loaded, started=started)
-        for dispatch in self._dispatches:
+        for dispatch in self._one_by_one():
             self._try(dispatch, lambda d=dispatch: self._dispatch(d))
         if policy_id == self.loaded.policy_id:
             self._make_room()
@@ -132,8 +132,13 @@ class Committer:
         holder_ids = {kept.session_id for kept in self.loaded.snapshot.reservations}
         return [p for p in self._pends if p.session_id in holder_ids and p.reason in checks.REASONS]
 
-    def _try(self, decision: decisions.Decision, write: Callable[[], None]) -> bool:
-        """Write one decision whole or not at all. Returns whether it was written."""
+    def _try(self, decision: decisions.Decision | None, write: Callable[[], None]) -> bool:
+        """
+        Write one decision whole or not at all; None = several together, which are tried one by one if they fail.
+
+        Returns:
+            Whether it was written.
+        """
         marks = len(self.work.events), len(self.work.command_ids)
         stored, stopped = self._record.mark(), set(self._stopped)
         try:
@@ -143,8 +148,9 @@ class Committer:
             del self.work.events[marks[0] :], self.work.command_ids[marks[1] :]
             self._record.back_to(stored)
             self._stopped = stopped
-            self.dropped += 1
-            log.info("dropped %s: %s", type(decision).__name__, error)
+            if decision is not None:
+                self.dropped += 1
+                log.info("dropped %s: %s", type(decision).__name__, error)
             return False
         return True
 
@@ -166,6 +172,36 @@ class Committer:
     def _require_ready(self, node_id: int) -> None:
         if node_id not in self._ready:
             raise errors.StaleState(f"node {node_id} is not ready any more")
+
+    def _one_by_one(self) -> list[decisions.Dispatch]:
+        """Write all plain starts together; return the dispatches that are left, all of them where that failed."""
+        resumes = {d.session_id for d in self._dispatches if d.is_resume}
+        keeping = models.Reservation.objects.filter(session__among=[d.session_id for d in self._dispatches])
+        special = resumes | set(keeping.values_list("session_id", flat=True)) if self._dispatches else resumes
+        plain = [d for d in self._dispatches if d.session_id not in special and self._has_ground(d)]
+        if not plain:
+            return self._dispatches
+        if not self._try(None, lambda: self._start_all(plain)):
+            self._lock()  # the rows in memory are as what was rolled back had made them
+            return self._dispatches
+        written = {d.session_id for d in plain}
+        return [d for d in self._dispatches if d.session_id not in written]
+
+    def _has_ground(self, dispatch: decisions.Dispatch) -> bool:
+        """Say whether session and nodes are still as the snapshot saw them."""
+        row = self._sessions.get(dispatch.session_id)
+        is_current = row is not None and row.state_version == self.loaded.versions[dispatch.session_id]
+        return is_current and all(grant.node_id in self._ready for grant in dispatch.grants)
+
+    def _start_all(self, plain: list[decisions.Dispatch]) -> None:
+        """Start pending sessions without reservation: what ``_dispatch`` does, in a fixed number of statements."""
+        starts = [(self._sessions[d.session_id], d.grants) for d in plain]
+        self._limits.require_all(starts)
+        models.PendReason.objects.filter(session__among=[d.session_id for d in plain]).delete()
+        deadline = orders.answer_deadline(self.work.now)
+        transitions.dispatch_all(self.work, starts, deadline=deadline, names=self.loaded.names)
+        orders.start_all(self.work, starts)
+        self.counts["dispatch"] += len(plain)
 
     def _dispatch(self, dispatch: decisions.Dispatch) -> None:
         session = self._current(dispatch.session_id)

@@ -8,13 +8,15 @@ no session count (DESIGN 5.7).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import collections
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.db.models import F
 
 from scheduler import errors, models
 from scheduler.core import decisions
 from scheduler.models import ledgers
+from scheduler.services import bulk
 
 Amounts = Mapping[str, int]
 Indices = Mapping[str, list[int]]
@@ -38,6 +40,62 @@ def charge(session: models.Session, grants: tuple[decisions.NodeGrant, ...], *, 
         )
         _use(session, slots)
     _count(session, True)
+
+
+def charge_all(
+    starts: Sequence[tuple[models.Session, tuple[decisions.NodeGrant, ...]]], *, now: object
+) -> None:
+    """
+    Give many pending sessions their slots and devices in a fixed number of statements.
+
+    The caller marks the sessions as counted. The result is that of ``charge`` for each.
+    """
+    slots: collections.Counter[tuple[int, str]] = collections.Counter()
+    owners: collections.Counter[tuple[int, str]] = collections.Counter()
+    queues: collections.Counter[tuple[int, str]] = collections.Counter()
+    devices: list[tuple[int, str, int, int]] = []
+    held = []
+    for session, grants in starts:
+        used = collections.Counter({ledgers.SESSIONS: 1})
+        for grant in grants:
+            amounts = grant.slots.as_dict()
+            indices = {kind: list(numbers) for kind, numbers in grant.indices.items() if numbers}
+            slots.update({(grant.node_id, kind): amount for kind, amount in amounts.items()})
+            used.update(amounts)
+            devices += [(grant.node_id, kind, i, session.pk) for kind, some in indices.items() for i in some]
+            held.append((session.pk, grant.node_id, amounts, indices, amounts, indices, now))
+        owners.update({(session.owner_id, kind): amount for kind, amount in used.items()})
+        queues.update({(session.queue_id, kind): amount for kind, amount in used.items()})
+    if bulk.run(_TAKE_SLOTS, *bulk.columns_of(_flat(slots), 3)) != len(slots):
+        raise errors.Violation("a node has no slots of a kind that was granted")
+    if devices and bulk.run(_TAKE_DEVICES, *bulk.columns_of(devices, 4)) != len(devices):
+        raise errors.StaleState("a device that was promised is taken")
+    bulk.insert(models.Allocation, _ALLOCATION, held)
+    bulk.run(_USE.format(whose="owner"), *bulk.columns_of(_flat(owners), 3))
+    bulk.run(_USE.format(whose="queue"), *bulk.columns_of(_flat(queues), 3))
+
+
+def _flat(amounts: Mapping[tuple[int, str], int]) -> Iterable[tuple[int, str, int]]:
+    return [(key, kind, amount) for (key, kind), amount in sorted(amounts.items())]
+
+
+_ALLOCATION = ("session_id", "node_id", "slots", "indices", "full_slots", "full_indices", "since")
+_TAKE_SLOTS = """
+UPDATE scheduler_nodeslot AS row SET allocated = row.allocated + more.amount
+FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS more (node_id, kind, amount)
+WHERE row.node_id = more.node_id AND row.kind = more.kind
+"""
+_TAKE_DEVICES = """
+UPDATE scheduler_nodedevice AS row SET session_id = taken.session_id
+FROM unnest(%s::bigint[], %s::text[], %s::integer[], %s::bigint[]) AS taken (node_id, kind, index, session_id)
+WHERE row.node_id = taken.node_id AND row.kind = taken.kind AND row.index = taken.index
+AND row.session_id IS NULL AND row.reservation_id IS NULL
+"""
+_USE = """
+INSERT INTO scheduler_{whose}usage AS row ({whose}_id, kind, used)
+SELECT * FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS more (id, kind, amount)
+ON CONFLICT ({whose}_id, kind) DO UPDATE SET used = row.used + EXCLUDED.used
+"""
 
 
 def charge_resume(session: models.Session) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from django.conf import settings
 
 from scheduler import models
 from scheduler.core import decisions, entities, states
 from scheduler.protocol import fields, messages
-from scheduler.services import commands
+from scheduler.services import bulk, commands
 from scheduler.services import work as unit
 
 #: How long an agent may take over a start, resume or withdrawal before the row counts as late, seconds.
@@ -26,36 +27,64 @@ SIGTSTP = 20
 def start(work: unit.Work, session: models.Session, grants: tuple[decisions.NodeGrant, ...]) -> None:
     """Order the start of a session that has just been SCHEDULED, on each of its nodes."""
     hosts = _hosts([grant.node_id for grant in grants])
-    nodes = tuple(hosts[grant.node_id].name for grant in grants)
-    for rank, grant in enumerate(grants):
-        message = messages.StartCommand(
-            command_id=commands.new_command_id(),
-            session=str(session.public_id),
-            epoch=session.epoch,
-            attempt=session.attempt,
-            argv=tuple(session.argv),
-            script=session.script,
-            env=session.environment | ({"XCE_PORT": str(session.port)} if session.port else {}),
-            workdir=session.workdir,
-            slots=grant.slots.as_dict(),
-            indices={kind: tuple(numbers) for kind, numbers in grant.indices.items()},
-            nodes=nodes,
-            rank=rank,
-            wall_limit_s=session.wall_limit,
-            warn_signal=session.warning_signal,
-            exit0_checkpointed=session.exit_0_after_warning == "checkpointed",
-            grace_ms=grace_s(session, session.group.policy) * 1000,
-            owner=session.owner.username if hosts[grant.node_id].is_multi_user else "",
-            fence_ms=_fence_ms(session) if hosts[grant.node_id].can_fence else 0,
-        )
-        commands.order(work, session, grant.node_id, message)
+    for node_id, message in _starts(session, grants, hosts):
+        commands.order(work, session, node_id, message)
     models.Run.objects.create(
         session=session,
         attempt=session.attempt,
         epoch=session.epoch,
-        node_names=list(nodes),
+        node_names=[hosts[grant.node_id].name for grant in grants],
         dispatched_at=work.now,
     )
+
+
+def start_all(
+    work: unit.Work, starts: Sequence[tuple[models.Session, tuple[decisions.NodeGrant, ...]]]
+) -> None:
+    """Order the starts of many sessions that have just been SCHEDULED, in a fixed number of statements."""
+    hosts = _hosts({grant.node_id for _, grants in starts for grant in grants})
+    given: list[tuple[models.Session, int, messages.Command]] = []
+    runs = []
+    for session, grants in starts:
+        given += [(session, node_id, message) for node_id, message in _starts(session, grants, hosts)]
+        names = [hosts[grant.node_id].name for grant in grants]
+        runs.append((session.pk, session.attempt, session.epoch, names, work.now, "", False))
+    commands.order_all(work, given)
+    bulk.insert(models.Run, _RUN, runs)
+
+
+_RUN = ("session_id", "attempt", "epoch", "node_names", "dispatched_at", "how_ended", "was_checkpointed")
+
+
+def _starts(
+    session: models.Session, grants: tuple[decisions.NodeGrant, ...], hosts: Mapping[int, _Host]
+) -> Iterator[tuple[int, messages.StartCommand]]:
+    """Yield the start of a session on each of its nodes, with the node's id."""
+    nodes = tuple(hosts[grant.node_id].name for grant in grants)
+    for rank, grant in enumerate(grants):
+        yield (
+            grant.node_id,
+            messages.StartCommand(
+                command_id=commands.new_command_id(),
+                session=str(session.public_id),
+                epoch=session.epoch,
+                attempt=session.attempt,
+                argv=tuple(session.argv),
+                script=session.script,
+                env=session.environment | ({"XCE_PORT": str(session.port)} if session.port else {}),
+                workdir=session.workdir,
+                slots=grant.slots.as_dict(),
+                indices={kind: tuple(numbers) for kind, numbers in grant.indices.items()},
+                nodes=nodes,
+                rank=rank,
+                wall_limit_s=session.wall_limit,
+                warn_signal=session.warning_signal,
+                exit0_checkpointed=session.exit_0_after_warning == "checkpointed",
+                grace_ms=grace_s(session, session.group.policy) * 1000,
+                owner=session.owner.username if hosts[grant.node_id].is_multi_user else "",
+                fence_ms=_fence_ms(session) if hosts[grant.node_id].can_fence else 0,
+            ),
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,8 +102,8 @@ def _fence_ms(session: models.Session) -> int:
     return int(FENCE_AFTER_S * settings.TIME_SCALE * 1000) if is_fenced else 0
 
 
-def _hosts(node_ids: list[int]) -> dict[int, _Host]:
-    rows = models.Node.objects.filter(pk__in=node_ids).values_list("pk", "name", "agent__facts")
+def _hosts(node_ids: Collection[int]) -> dict[int, _Host]:
+    rows = models.Node.objects.filter(pk__among=node_ids).values_list("pk", "name", "agent__facts")
     able = {pk: (name, (facts or {}).get("enforce", {})) for pk, name, facts in rows}
     return {
         pk: _Host(name, bool(can.get("multi_user")), bool(can.get("self_fence")))

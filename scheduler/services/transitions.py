@@ -8,7 +8,10 @@ moves the ledgers, and tells the event, in the caller's transaction (DESIGN sect
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, Unpack
+
+from django.db.models import F
 
 from scheduler import errors, models
 from scheduler.core import decisions, states
@@ -43,6 +46,10 @@ _SUSPENDED = frozenset({T.STOP_PROVEN_SUSPEND, T.ASKED_SUSPENDED, T.RESUME_UNDON
 _REQUEUED = frozenset({T.STOP_PROVEN_REQUEUE, T.ASKED_REQUEUED, T.LOST_REQUEUE})
 _PREEMPTED = frozenset({T.STOP_PROVEN_REQUEUE, T.STOP_PROVEN_SUSPEND, T.STOP_PROVEN_TERMINATE})
 _FREES_ALL = _REQUEUED | {T.STOP_PROVEN_TERMINATE, T.ENDED, T.LOST_END, T.DISPATCH_UNDONE}
+
+
+#: A session and the room that it starts on.
+Start = tuple[models.Session, tuple[decisions.NodeGrant, ...]]
 
 
 class Change(TypedDict, total=False):
@@ -92,6 +99,42 @@ def transition_session(
         changed=("state",),
         **(facts | change.get("facts", {})),
     )
+
+
+def dispatch_all(
+    work: unit.Work, starts: Sequence[Start], *, deadline: datetime.datetime, names: Mapping[int, str]
+) -> None:
+    """
+    Move many pending sessions by ``DISPATCH`` in a fixed number of statements.
+
+    Args:
+        starts: sessions locked by ``locks.rows``, each with its grants; brought up to date in place.
+        deadline: when the agents' answers are late.
+        names: of the nodes, for the events.
+
+    Raises:
+        ForbiddenTransition: one of them does not wait any more.
+        StaleState: one of them is not as it was locked; the caller rolls back.
+    """
+    for session, _ in starts:
+        states.next_state(S(session.state), T.DISPATCH)
+    columns = {**_columns(work, starts[0][0], T.DISPATCH), "state_deadline": deadline, "is_stuck": False}
+    rows = models.Session.objects.filter(pk__among=[s.pk for s, _ in starts], state=S.PENDING.value)
+    raised = {"epoch": F("epoch") + 1, "state_version": F("state_version") + 1, "is_counted": True}
+    if rows.update(**(columns | raised)) != len(starts):
+        raise errors.StaleState("a session does not wait any more")
+    for session, grants in starts:
+        columns |= {
+            "epoch": session.epoch + 1,
+            "state_version": session.state_version + 1,
+            "is_counted": True,
+        }
+        for name, value in columns.items():
+            setattr(session, name, value)
+        facts = {"state": session.state, "before": S.PENDING.value, "reason": "", "attempt": session.attempt}
+        where = [names.get(grant.node_id, "") for grant in grants]
+        work.tell(EVENTS[T.DISPATCH], session=session, changed=("state",), **facts, nodes=where)
+    ledger.charge_all(starts, now=work.now)
 
 
 def _columns(work: unit.Work, session: models.Session, trigger: T) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from django.db import transaction
 from django.db.models import F
 
 from scheduler import clock, models
-from scheduler.services import actors, bells
+from scheduler.services import actors, bells, bulk
 
 
 @dataclasses.dataclass
@@ -94,5 +94,13 @@ def _number_events(events: list[models.Event]) -> int:
         counter.last += 1
         event.number = counter.last
     counter.save(update_fields=["last"])
-    models.Event.objects.bulk_create(events)
+    if len(events) < _MANY:
+        models.Event.objects.bulk_create(events)
+    else:
+        bulk.insert(models.Event, _COLUMNS, ([getattr(one, name) for name in _COLUMNS] for one in events))
     return counter.last
+
+
+#: From so many events on they are written by COPY.
+_MANY = 50
+_COLUMNS = [field.attname for field in models.Event._meta.concrete_fields]

@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from django.db import connection, transaction
+from django.db.models import F
+from django.test.utils import CaptureQueriesContext
 
-from scheduler import models
+from scheduler import errors, models
 from scheduler.core import decisions, resources
-from scheduler.services import actors, control, nodes, policies, rounds
-from tests import decision_factories
+from scheduler.services import actors, control, nodes, orders, policies, rounds
+from tests import decision_factories, model_factories
 from tests.scheduler.services import conftest, staging
 
 ON = {"preemption_state": "on", "preemption_mode": "suspend"}
@@ -271,3 +274,98 @@ def test_p02_a_victim_is_not_chosen_again_while_it_is_being_stopped(make_cluster
 
     assert models.Victim.objects.filter(session=low, fate=None).count() == 1
     assert models.AgentCommand.objects.filter(session=low, kind="stop").count() == 1
+
+
+def _one_by_one(monkeypatch):
+    """Let the writing of all starts together fail at its very end, so that each is tried by itself."""
+    together = orders.start_all
+
+    def fails(*given):
+        together(*given)
+        raise errors.StaleState("planted")
+
+    monkeypatch.setattr(orders, "start_all", fails)
+
+
+def _many_starts(cluster):
+    cluster.join("n2", cpu=16_000)
+    cluster.join("n3", cpu=4000, **{"cuda.device": 2})
+    for owner in (cluster.alice, cluster.bob):
+        for wanted in (
+            {},
+            {"queue": "urgent"},
+            {"slots": {"cpu": "1", "cuda.device": "1"}},
+            {"node_count": 2},
+        ):
+            cluster.submit(owner, **wanted)
+
+
+def test_starts_written_together_leave_what_starts_written_one_by_one_leave(make_cluster, monkeypatch):
+    cluster = make_cluster()
+    _many_starts(cluster)
+    pictures = []
+
+    for is_single in (False, True):
+        with monkeypatch.context() as patch, transaction.atomic():
+            if is_single:
+                _one_by_one(patch)
+            summary = cluster.round()
+            assert (summary.dispatched, summary.dropped) == (8, 0)
+            pictures.append([staging.picture(), *_all_but_ids()])
+            transaction.set_rollback(True)
+
+    assert pictures[0] == pictures[1]
+
+
+def _all_but_ids():
+    times = {
+        "state_since",
+        "state_deadline",
+        "dispatched_at",
+        "created_at",
+        "deadline",
+        "sent_at",
+        "send_again_at",
+    }
+    tables = (
+        (models.Session, {}),
+        (models.NodeDevice, {}),
+        (models.OwnerUsage, {}),
+        (models.QueueUsage, {}),
+        (models.Run, {}),
+        (models.AgentCommand, {"command_id", "body"}),
+        (models.Event, {"at", "number"}),
+        (models.Allocation, {"since"}),
+    )
+    for model, more in tables:
+        names = {field.attname for field in model._meta.concrete_fields} - {"id", *times, *more}
+        rows = [{name: getattr(row, name) for name in sorted(names)} for row in model.objects.all()]
+        yield sorted(rows, key=str)
+
+
+def test_starts_that_together_pass_a_limit_of_their_owner_go_as_far_as_it_reaches(make_cluster, between):
+    cluster = make_cluster()
+    policy = model_factories.a_resource_policy(max_concurrent_sessions=3)
+    models.User.objects.filter(pk=cluster.alice.pk).update(policy=policy)
+    for _ in range(3):
+        cluster.submit(cluster.alice, cpu="1")
+    between(lambda: models.OwnerUsage.objects.create(owner=cluster.alice, kind="sessions", used=1))
+
+    summary = cluster.round()
+    models.OwnerUsage.objects.filter(owner=cluster.alice, kind="sessions").update(used=F("used") - 1)
+
+    assert (summary.dispatched, summary.dropped) == (2, 1)
+
+
+def test_a_round_with_many_starts_takes_as_many_statements_as_one_with_few(make_cluster, monkeypatch):
+    cluster = make_cluster()
+    cluster.join("n2", cpu=64_000)
+    counts = []
+    for number in (2, 20):
+        for _ in range(number):
+            cluster.submit(cluster.alice, cpu="1")
+        with CaptureQueriesContext(connection) as queries:
+            assert cluster.round().dispatched == number
+        counts.append(len(queries))
+
+    assert counts[1] <= counts[0]
