@@ -1,8 +1,7 @@
 """Django models, one aggregate per file, constraints beside the fields (DESIGN section 2)."""
 
-from scheduler.models.agents import AgentKey, AgentStatus, Listening
 from scheduler.models import lookups as lookups
-from scheduler.models.agents import AgentKey, AgentStatus
+from scheduler.models.agents import AgentKey, AgentStatus, Listening
 from scheduler.models.audit import ConfigChange
 from scheduler.models.commands import AgentCommand
 from scheduler.models.decisions import (

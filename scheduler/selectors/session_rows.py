@@ -7,6 +7,10 @@ from __future__ import annotations
 import collections
 import dataclasses
 import datetime
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Protocol
+
+from django.db.models import Q, QuerySet
 
 from scheduler import clock, models
 from scheduler.core import entities, resources, states
@@ -14,45 +18,128 @@ from scheduler.core import entities, resources, states
 Vector = resources.ResourceVector
 
 
-def rows(group: models.ResourceGroup) -> list[models.Session]:
-    """Return a group's sessions that are not over, by id, without their commands."""
-    live = models.Session.objects.filter(group=group).exclude(state=states.SessionState.TERMINATED.value)
-    return list(live.defer("script", "environment", "argv").order_by("pk"))
+#: What the core's value of a session is made of.
+COLUMNS = (
+    "pk",
+    "owner_id",
+    "queue_id",
+    "state",
+    "state_version",
+    "slots",
+    "submitted_at",
+    "type",
+    "node_count",
+    "priority",
+    "job_priority",
+    "is_preemptible",
+    "is_private",
+    "is_held",
+    "required_labels",
+    "begin_at",
+    "wall_limit",
+    "waiting_since",
+    "started_at",
+    "epoch",
+    "attempt",
+    "times_preempted",
+    "stop_failed_since_start",
+    "is_resume",
+    "stop_goal",
+    "state_deadline",
+    "warning_signal",
+    "grace_period",
+)
 
 
-def values(rows: list[models.Session], *, now: datetime.datetime) -> tuple[entities.Session, ...]:
+class Row(Protocol):
+    """The ``COLUMNS`` of a session, as attributes: a model's row or a named tuple."""
+
+    pk: int
+    owner_id: int
+    state_version: int
+
+
+def live(group: models.ResourceGroup) -> QuerySet[models.Session]:
+    """Return the sessions of a group that are not over."""
+    return models.Session.objects.filter(group=group).exclude(state=states.SessionState.TERMINATED.value)
+
+
+def rows(sessions: QuerySet[models.Session]) -> list[Row]:
+    """Return sessions by id, without their commands. One query."""
+    found: list[Row] = list(sessions.order_by("pk").values_list(*COLUMNS, named=True))
+    return found
+
+
+def bare(rows: Collection[Row]) -> dict[int, entities.Session]:
+    """Return id -> the core's value of a session with what it holds, without what ``Extras`` adds. One query."""
+    held: dict[int, list[models.Allocation]] = collections.defaultdict(list)
+    allocations = models.Allocation.objects.filter(session__among=[row.pk for row in rows]).order_by(
+        "node_id"
+    )
+    names = ("session_id", "node_id", "slots", "indices", "full_slots", "full_indices")
+    for allocation in allocations.values_list(*names, named=True):
+        held[allocation.session_id].append(allocation)
+    return {row.pk: session_value(row, held.get(row.pk, [])) for row in rows}
+
+
+def values(rows: Collection[Row], *, now: datetime.datetime) -> tuple[entities.Session, ...]:
     """Return the core's values of session rows with what they hold. 5 queries."""
     ids = [row.pk for row in rows]
-    held: dict[int, list[models.Allocation]] = collections.defaultdict(list)
-    for allocation in models.Allocation.objects.filter(session__in=ids).order_by("node_id"):
-        held[allocation.session_id].append(allocation)
-    in_decision = set(
-        models.Victim.objects.filter(session__in=ids, fate=None).values_list("session_id", flat=True)
-    )
-    withdrawing = set(
-        models.AgentCommand.objects.filter(
-            session__in=ids, settled_at=None, kind=models.AgentCommand.Kind.WITHDRAW
-        ).values_list("session_id", flat=True)
-    )
-    backoffs: dict[int, dict[int, int]] = collections.defaultdict(dict)
-    closed = models.NodeBackoff.objects.filter(session__in=ids, until__gt=now)
-    for session_id, node_id, until in closed.values_list("session_id", "node_id", "until"):
-        backoffs[session_id][node_id] = clock.micros(until)
-    dependencies = _dependencies(ids)
-    return tuple(
-        dataclasses.replace(
-            session_value(row, held[row.pk]),
-            dependency=dependencies.get(row.pk, entities.DependencyState.MET),
-            in_decision=row.pk in in_decision,
-            is_withdrawing=row.pk in withdrawing,
-            backoff=backoffs[row.pk],
+    extras = Extras.read(Q(session__among=ids), now=now)
+    return tuple(extras.added(value) for value in bare(rows).values())
+
+
+@dataclasses.dataclass(frozen=True)
+class Extras:
+    """What other tables say of sessions, by id; few sessions have any."""
+
+    in_decision: set[int]
+    withdrawing: set[int]
+    backoffs: Mapping[int, dict[int, int]]
+    dependencies: Mapping[int, entities.DependencyState]
+
+    @classmethod
+    def read(cls, which: Q, *, now: datetime.datetime) -> Extras:
+        """
+        Read them. 4 queries.
+
+        Args:
+            which: condition on ``session``.
+        """
+        victims = models.Victim.objects.filter(which, fate=None).order_by()
+        withdrawals = models.AgentCommand.objects.filter(
+            which, settled_at=None, kind=models.AgentCommand.Kind.WITHDRAW
         )
-        for row in rows
-    )
+        backoffs: dict[int, dict[int, int]] = collections.defaultdict(dict)
+        closed = models.NodeBackoff.objects.filter(which, until__gt=now)
+        for session_id, node_id, until in closed.values_list("session_id", "node_id", "until"):
+            backoffs[session_id][node_id] = clock.micros(until)
+        return cls(
+            set(victims.values_list("session_id", flat=True)),
+            set(withdrawals.order_by().values_list("session_id", flat=True)),
+            backoffs,
+            _dependencies(which),
+        )
+
+    def ids(self) -> set[int]:
+        """Return the sessions that have any."""
+        return self.in_decision | self.withdrawing | self.backoffs.keys() | self.dependencies.keys()
+
+    def added(self, value: entities.Session) -> entities.Session:
+        """Return a session's value with its extras."""
+        if value.id not in self.ids():
+            return value
+        return dataclasses.replace(
+            value,
+            dependency=self.dependencies.get(value.id, entities.DependencyState.MET),
+            in_decision=value.id in self.in_decision,
+            is_withdrawing=value.id in self.withdrawing,
+            backoff=self.backoffs.get(value.id, {}),
+        )
 
 
-def session_value(row: models.Session, held: list[models.Allocation]) -> entities.Session:
-    """Return the core's value of one session row with what it holds."""
+def session_value(row: Any, held: Sequence[Any]) -> entities.Session:
+    """Return the core's value of one session (see ``Row``) with the allocations that it holds."""
     state = states.SessionState(row.state)
     resumes = state is states.SessionState.SUSPENDED or (
         state is states.SessionState.SCHEDULED and row.is_resume
@@ -99,9 +186,9 @@ def _allocation(node_id: int, slots: dict[str, int], indices: dict[str, list[int
     return entities.Allocation(node_id, Vector(slots), {kind: tuple(v) for kind, v in indices.items()})
 
 
-def _dependencies(ids: list[int]) -> dict[int, entities.DependencyState]:
+def _dependencies(which: Q) -> dict[int, entities.DependencyState]:
     found: dict[int, entities.DependencyState] = {}
-    rows = models.SessionDependency.objects.filter(session__in=ids)
+    rows = models.SessionDependency.objects.filter(which)
     for session_id, kind, result in rows.values_list("session_id", "kind", "other__result"):
         state = _dependency(kind, result)
         if (

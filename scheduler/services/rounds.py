@@ -17,7 +17,7 @@ from scheduler import clock, garbage, models
 from scheduler.core import decisions
 from scheduler.core import rounds as core_rounds
 from scheduler.plugins import asking
-from scheduler.selectors import snapshot
+from scheduler.selectors import remembered, snapshot
 from scheduler.services import actors, bells, commit, locks
 from scheduler.services import work as unit
 
@@ -105,7 +105,8 @@ def write(thought: Thought) -> RoundSummary | None:
 
 def _think(group: models.ResourceGroup) -> Thought:
     state = models.GroupRounds.objects.get(group=group)
-    loaded = snapshot.load_snapshot(group, round_number=state.last_number + 1)
+    memory = remembered.of(group.pk)
+    loaded = snapshot.load_snapshot(group, round_number=state.last_number + 1, memory=memory)
     found: list[decisions.Decision] = []
     policies = asking.policies_for(loaded.snapshot)
     with garbage.left_alone():
