@@ -54,6 +54,9 @@ TABLE: dict[str, Row] = {
     "accounts:logout": Row((302,) * 8, post={}),
     "api:decision-record": Row(PROGRAM_OF_GROUP, lambda world: [world.decision.public_id]),
     "api:decision-rerun": Row(PROGRAM_OF_GROUP, lambda world: [world.decision.public_id]),
+    "api:node-lost": Row(
+        (401, 403, 403, 403, 403, 403, 404, 400), lambda world: ["gpu-1"], {"reason": "no JSON"}
+    ),
     "api:session-counterfactuals": Row(PROGRAM_OF_GROUP, _session),
     "api:session-explanation": Row(PROGRAM_OF_GROUP, _session),
     "common:livez": Row(EVERYBODY),

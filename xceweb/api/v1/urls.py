@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from xceweb.api.v1 import explanations, reruns
+from xceweb.api.v1 import explanations, nodes, reruns
 
 app_name = "api"
 urlpatterns = [
@@ -16,6 +16,7 @@ urlpatterns = [
         explanations.session_counterfactuals,
         name="session-counterfactuals",
     ),
+    path("nodes/<slug:name>/lost", nodes.node_lost, name="node-lost"),
     path("decisions/<uuid:public_id>", explanations.decision_record, name="decision-record"),
     path("decisions/<uuid:public_id>/re-run", reruns.decision_rerun, name="decision-rerun"),
 ]
