@@ -24,6 +24,8 @@ from scheduler.protocol import fields, messages
 log = logging.getLogger(__name__)
 
 _SHEPHERD_S = 5
+#: How often it is told that a suspended session ran and was stopped again.
+_MOST_TOLD = 3
 
 
 class Life:
@@ -41,6 +43,7 @@ class Life:
         self._watches = watches.Watches()
         self._work = work.Work(run.session)
         self._command_id = ""
+        self._held_again = 0
 
     @property
     def output_path(self) -> pathlib.Path:
@@ -122,16 +125,14 @@ class Life:
             reason = "some processes could not be seen stopped in time; all were continued"
             self._answer(messages.StopFailed(running=evidence.members(result.running), reason=reason))
         elif result.members:
-            self._usage.look(result.members, self._target.shepherd)
-            self._answer(
-                messages.Stopped(
-                    method=self._how.method,
-                    members=evidence.members(result.members),
-                    cpu_ms=self._usage.cpu_ms,
-                    warned=result.was_noticed,
-                    waited_ms=max(0, records.monotonic_ms() - stop.begun_ms),
-                )
-            )
+            self._held_again = 0
+            waited_ms = max(0, records.monotonic_ms() - stop.begun_ms)
+            self._answer(self._proof(result.members, warned=result.was_noticed, waited_ms=waited_ms))
+
+    def _proof(self, members: list[processes.Process], **more: Any) -> messages.Stopped:
+        self._usage.look(members, self._target.shepherd)
+        more = {"warned": False, "waited_ms": 0, "members": evidence.members(members), **more}
+        return messages.Stopped(method=self._how.method, cpu_ms=self._usage.cpu_ms, **more)
 
     async def _kill(self, stop: book.Stop, grace_ms: int) -> None:
         notice = procedures.Notice(stop.signal, grace_ms, None if self.run.warned else self._warned)
@@ -206,9 +207,15 @@ class Life:
                 self._stop_again()
 
     def _hold_again(self) -> None:
-        if not procedures.holds_still(self._how, self._target):
-            log.warning("session %s ran while suspended: stopped again", self.run.session)
-            self._how.hold(self._target)
+        """Stop a suspended session that runs; that it is stopped is told as the same stop's proof, a later one."""
+        if procedures.holds_still(self._how, self._target):
+            return
+        log.warning("session %s ran while suspended: stopped again", self.run.session)
+        self._how.hold(self._target)
+        members = self._how.observe(self._target)
+        if self._held_again < _MOST_TOLD and procedures.holds_still(self._how, self._target):
+            self._held_again += 1
+            self._report(self._proof(members, command_id=self.run.suspended_by))
 
     def _continue_again(self, command_id: str, epoch: int) -> None:
         """Carry a resume or a withdrawal on: its processes may run already, and are not to be stopped again."""
@@ -273,8 +280,6 @@ class Life:
         """Stop working and watching; processes stay as they are."""
         self._work.cancel()
         self._watches.close()
-
-    # -- small parts
 
     def tail(self) -> messages.OutputTail:
         """Return the last lines of the output as a report."""

@@ -35,6 +35,9 @@ class AgentCommand(models.Model):
     times_sent = models.PositiveIntegerField(default=0)
     settled_at = models.DateTimeField(null=True)
     settled_how = models.CharField(max_length=32, blank=True)
+    answered_ms = models.BigIntegerField(
+        null=True, help_text="the answer's moment, by the agent's monotonic clock"
+    )
 
     class Meta:
         ordering = ["id"]

@@ -29,6 +29,7 @@ _PLAIN = {
     "session.requeued": "went back to the queue",
     "session.withdrawn": "keeps running: its preemption was withdrawn",
     "session.stop_failed": "could not be stopped and keeps running",
+    "session.held_again": "ran although it was suspended: somebody continued its processes; it was stopped again",
     "session.released": "was released",
     "session.stop_asked": "is being stopped",
     "session.withdraw_asked": "may go on: its stop is being taken back",
@@ -106,6 +107,11 @@ def _preempted(entry: event_log.Entry, sees_all: bool) -> str:
 
 def _stuck(entry: event_log.Entry, sees_all: bool) -> str:
     return f"is not proven stopped at its deadline and keeps its slots{_on_node(entry, sees_all)}"
+
+
+def _escapes(entry: event_log.Entry, sees_all: bool) -> str:
+    often = f"was continued **{entry.data.get('times')}** times while suspended{_on_node(entry, sees_all)}"
+    return f"{often}: it takes processor time that others were given; cancel it, or resume it"
 
 
 def _late(entry: event_log.Entry, sees_all: bool) -> str:
@@ -197,6 +203,7 @@ _WORDED: dict[str, Callable[[event_log.Entry, bool], str]] = {
     "session.claims": _claims,
     "session.stuck": _stuck,
     "session.late": _late,
+    "session.escapes": _escapes,
     "decision.preempt": _decided,
     "decision.shadow": _shadow,
     "decision.wait": _kept,

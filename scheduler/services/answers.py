@@ -32,6 +32,9 @@ class Standing(enum.Enum):
     """What a report is worth."""
 
     EVIDENCE = enum.auto()  #: the answer to a command, or an end that nobody ordered
+    HELD_AGAIN = (
+        enum.auto()
+    )  #: a later proof of a suspend that was proven: the session had run, and is stopped again
     REPEATED = enum.auto()  #: the command is answered already, or the run is over
     UNFOUNDED = enum.auto()  #: no such command was given, or there was no such run
     FOREIGN = enum.auto()  #: the session never was on that node
@@ -48,9 +51,21 @@ def take(
     if row is None or not _fits(session, row, report):
         return Standing.UNFOUNDED
     is_new = row.settled_at is None or row.settled_how == commands.SUPERSEDED
+    is_again = not is_new and _is_held_again(session, row, report)
     if is_new:
         rows.update(settled_at=row.settled_at or now, settled_how=report.TYPE)
+    if is_new or is_again:
+        rows.update(answered_ms=report.at_mono_ms)
+    if is_again:
+        return Standing.HELD_AGAIN
     return Standing.EVIDENCE if is_new or isinstance(report, messages.Ended) else Standing.REPEATED
+
+
+def _is_held_again(session: models.Session, row: models.AgentCommand, report: messages.Report) -> bool:
+    """Say whether a suspended session was stopped once more, later than by all that was said of it before."""
+    is_proven = isinstance(report, messages.Stopped) and row.settled_how == report.TYPE
+    is_later = row.answered_ms is not None and report.at_mono_ms > row.answered_ms
+    return is_proven and is_later and session.state == states.SessionState.SUSPENDED
 
 
 def is_current(session: models.Session, report: messages.Report) -> bool:

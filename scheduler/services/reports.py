@@ -37,6 +37,7 @@ EARLIER_BOOTS = "earlier_boots"
 BOOTS_KEPT = 1000
 #: Reports of which nobody waits to hear that they were heard.
 _UNANSWERED = (messages.OutputPage,)
+_EFFECTIVE = (answers.Standing.EVIDENCE, answers.Standing.HELD_AGAIN)
 
 
 def receive(text: str) -> None:
@@ -155,10 +156,12 @@ def _judge(work: unit.Work, session: models.Session, node: models.Node, report: 
     if not session.allocations.filter(node=node).exists():
         ran = _ran_there(session, node)
         standing = answers.Standing.REPEATED if ran else answers.Standing.FOREIGN
-    elif standing is answers.Standing.EVIDENCE and not answers.is_current(session, report):
+    elif standing in _EFFECTIVE and not answers.is_current(session, report):
         standing = answers.Standing.REPEATED
     if standing is answers.Standing.EVIDENCE:
         session_reports.apply(work, session, node, report)
+    elif standing is answers.Standing.HELD_AGAIN:
+        session_reports.held_again(work, session, node)
     _tell(node, report, standing)
 
 

@@ -15,6 +15,8 @@ S, T = states.SessionState, states.Trigger
 Kind = models.AgentCommand.Kind
 _SUSPEND = entities.PreemptionMode.SUSPEND
 _PROOF_MEMBERS = 50
+#: How often a suspended session may run before those who look after its node are warned (RELIABILITY 4.3).
+_ESCAPES_AT = 3
 
 
 def apply(work: unit.Work, session: models.Session, node: models.Node, report: messages.Report) -> None:
@@ -92,6 +94,18 @@ def _suspended(
             facts=facts,
         )
         victims.close(work, session, victims.Fate.STOPPED, evidence)
+
+
+def held_again(work: unit.Work, session: models.Session, node: models.Node) -> None:
+    """Tell that a suspended session ran and is stopped again; the third time warn, and then say no more of it."""
+    before = models.Event.objects.filter(
+        session=session, type="session.held_again", data__epoch=session.epoch
+    ).count()
+    if before >= _ESCAPES_AT:
+        return
+    work.tell("session.held_again", session=session, node_name=node.name, epoch=session.epoch)
+    if before + 1 == _ESCAPES_AT:
+        work.tell("session.escapes", session=session, node=node, times=_ESCAPES_AT)
 
 
 def _stop_failed(

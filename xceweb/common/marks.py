@@ -89,6 +89,8 @@ EVENT_ICONS = {
     "stop_asked": ("s-stopping", "i-suspended"),
     "stop_failed": ("warn", "i-failure"),
     "stuck": ("warn", "i-failure"),
+    "held_again": ("s-suspended", "i-suspended"),
+    "escapes": ("warn", "i-failure"),
     "policy_failed": ("warn", "i-failure"),
     "cancel_asked": ("s-terminating", "i-terminating"),
     "ended": ("check", "ink-3"),

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from scheduler.agent import processes, records
+from scheduler.agent import book, processes, records
 from scheduler.agent.stop import procedures
 from scheduler.protocol import fields, messages
 from tests.conformance import jobs, programs
@@ -170,6 +170,23 @@ async def test_a_session_that_somebody_continued_is_stopped_again(bench):
     os.kill(run.pid, signal.SIGCONT)
     await bench.until(lambda: processes.look(run.pid).state != "T", "it runs again")
     await bench.until(lambda: processes.look(run.pid).state == "T", "it is stopped again")
+
+
+async def test_that_a_suspended_session_ran_is_told_by_another_proof_of_its_stop_three_times_at_most(bench):
+    run = await bench.started(COUNTER)
+    stop = run.suspend()
+    await bench.ask(stop, messages.Stopped)
+    for times in range(2, 6):
+        os.kill(run.pid, signal.SIGCONT)
+        await bench.until(lambda: processes.look(run.pid).state != "T", "it runs again")
+        await bench.until(lambda: processes.look(run.pid).state == "T", "it is stopped again")
+        told = {r.at_mono_ms: r for r in bench.reports(messages.Stopped)}
+
+        assert len(told) == min(times, 4)
+
+    assert {report.command_id for report in told.values()} == {stop.command_id}
+    assert all(report.members[0].state == "T" for report in told.values())
+    assert bench.memory.book.runs[run.session].state is book.RunState.SUSPENDED
 
 
 async def test_a_stop_under_way_becomes_the_proof_of_a_kill_that_came_later(bench):

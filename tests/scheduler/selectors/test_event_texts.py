@@ -149,3 +149,14 @@ def test_a_stuck_stop_has_words() -> None:
 
     assert "not proven stopped at its deadline" in text
     assert text.endswith("on **secret-node**")
+
+
+def test_a_session_that_ran_while_suspended_has_words() -> None:
+    """For its owner each time; for those who look after the node with what they can do."""
+    held = event_texts.text(entry("session.held_again"), Sight.FULL)
+    escapes = event_texts.text(entry("session.escapes", data={"times": 3}), Sight.OPERATIONS)
+
+    assert "somebody continued its processes; it was stopped again" in held
+    assert "was continued **3** times while suspended on **secret-node**" in escapes
+    assert escapes.endswith("cancel it, or resume it")
+    assert not {"session.held_again", "session.escapes"} & event_log.FOR_SUMMARY

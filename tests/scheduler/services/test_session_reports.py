@@ -151,6 +151,55 @@ def test_the_last_lines_are_kept_and_an_older_report_does_not_replace_them(clust
     assert (kept.tail, kept.size) == ("two\n\ufffd", 5)
 
 
+def _held_again(cluster, at_ms):
+    """Let the agent prove the suspend of its session once more."""
+    row = models.AgentCommand.objects.get(kind="stop")
+    about = {"session": str(row.session.public_id), "epoch": row.epoch, "command_id": str(row.command_id)}
+    cluster.agent.send(messages.Stopped(**about, **staging.STOPPED, at_mono_ms=at_ms))
+
+
+def _told(*types):
+    events = models.Event.objects.filter(type__in=types)
+    return list(events.order_by("number").values_list("type", flat=True))
+
+
+@pytest.fixture
+def suspended(cluster):
+    """A session that its owner has suspended; its agent said so at 1,000,000 ms."""
+    session = cluster.run(cluster.alice)
+    control.suspend_session(actors.of_user(cluster.alice), session)
+    _held_again(cluster, 1_000_000)
+    return session
+
+
+def test_a_suspended_session_that_ran_is_told_of_and_the_third_time_its_node_is_warned(cluster, suspended):
+    kinds = ("session.held_again", "session.escapes")
+    for number in range(1, 6):
+        _held_again(cluster, 1_000_000 + number)
+
+    assert conftest.state_of(suspended) == "suspended"
+    assert _told(*kinds) == ["session.held_again"] * 3 + ["session.escapes"]
+    assert models.Event.objects.get(type="session.escapes").node == cluster.agent.node
+
+
+@pytest.mark.parametrize("at_ms", [999_999, 1_000_000])
+def test_a_proof_that_is_said_again_or_late_is_no_news_of_a_suspended_session(cluster, suspended, at_ms):
+    _held_again(cluster, at_ms)
+
+    assert _told("session.held_again") == []
+
+
+def test_a_late_proof_of_an_old_suspend_changes_nothing_of_a_session_that_runs_again(cluster, suspended):
+    control.resume_session(actors.of_user(cluster.alice), suspended)
+    cluster.round()
+    cluster.agent.answers(suspended, messages.ResumeCommand, messages.Resumed, members=())
+    assert conftest.state_of(suspended) == "running"
+    _held_again(cluster, 1_000_009)
+
+    assert _told("session.held_again", "session.escapes") == []
+    assert conftest.state_of(suspended) == "running"
+
+
 def test_last_lines_are_acknowledged_because_the_next_wait_for_it(cluster, monkeypatch):
     session = cluster.run(cluster.alice)
     heard = []
