@@ -26,6 +26,7 @@ from scheduler.services import (
     locks,
     lost_nodes,
     orders,
+    session_reports,
     transitions,
     victims,
     withdrawals,
@@ -123,6 +124,7 @@ def flag_stuck_stops() -> None:
             transitions.touch(session, is_stuck=True)
             for allocation in session.allocations.select_related("node").order_by("node_id"):
                 work.tell("session.stuck", session=session, node=allocation.node, state=session.state)
+            session_reports.suspend_is_late(work, session)
             work.ask_round(session.group_id)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from scheduler import clock, models
 from scheduler.core import entities, states
 from scheduler.protocol import fields, messages
-from scheduler.services import answers, dispatches, endings, orders, transitions, victims
+from scheduler.services import answers, dispatches, endings, multi_node, orders, transitions, victims
 from scheduler.services import work as unit
 
 S, T = states.SessionState, states.Trigger
@@ -120,6 +120,29 @@ def _stop_failed(
     transitions.touch(session, stop_failed_since_start=True)
     if orders.continue_others(work, session, but=node.pk) == 0:
         _runs_on(work, session, reason="stop-failed", facts=facts)
+    _give_up(work, session, decision, facts)
+
+
+def suspend_is_late(work: unit.Work, session: models.Session) -> None:
+    """
+    Take a suspend back that not all of several nodes have proven in time: no node stays stopped while another may run
+    (DESIGN 5.3). The session holds its slots until each has answered.
+    """
+    is_suspend = session.state in (S.STOPPING, S.PREEMPTED) and session.stop_goal == _SUSPEND
+    if not is_suspend or session.ended_nodes or not multi_node.is_on_several(session):
+        return
+    late = session.commands.filter(kind=Kind.STOP, settled_at=None).order_by("node__name")
+    names = ", ".join(late.values_list("node__name", flat=True))
+    if orders.withdraw(work, session):
+        transitions.touch(session, stop_failed_since_start=True)
+        facts = {"node_name": names, "why": "not proven in time", "running": 0}
+        _give_up(work, session, victims.open_decision(session), facts)
+
+
+def _give_up(
+    work: unit.Work, session: models.Session, decision: models.Decision | None, facts: dict[str, Any]
+) -> None:
+    """Close the turn of a victim whose suspend has failed; nobody counts on its room any more."""
     if decision is not None:
         work.tell("session.stop_failed", session=session, decision=decision, **facts)
         victims.close(work, session, victims.Fate.STOP_FAILED, facts)

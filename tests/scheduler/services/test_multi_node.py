@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler import models
+from scheduler import clock, models
 from scheduler.protocol import fields, messages
-from scheduler.services import actors, control, multi_node
+from scheduler.services import actors, control, multi_node, reconcile
 from tests.scheduler.services import conftest
 
 ON = {"preemption_state": "on", "preemption_mode": "suspend"}
@@ -165,6 +165,34 @@ def test_when_one_node_cannot_be_stopped_all_continue(make_cluster):
     cluster.agent.withdraws(session)
     session.refresh_from_db()
     assert (session.state, session.stop_failed_since_start) == ("running", True)
+    assert _allocated() == 8000
+
+
+@pytest.mark.parametrize("by", ["scheduler", "person"])
+def test_when_one_node_does_not_answer_in_time_none_stays_stopped(make_cluster, by):
+    cluster = make_cluster(**ON)
+    if by == "scheduler":
+        session, other = _victim(cluster)
+    else:
+        session, other = cluster.pair(cluster.alice)
+        control.suspend_session(actors.of_user(cluster.alice), session)
+    cluster.agent.suspends(session)
+    models.Session.objects.filter(pk=session.pk).update(state_deadline=clock.now())
+
+    reconcile.flag_stuck_stops()
+
+    session.refresh_from_db()
+    assert session.is_stuck
+    assert [type(c) for one in (cluster.agent, other) for c in one.open_commands()] == [
+        messages.WithdrawCommand
+    ] * 2
+    assert not models.Reservation.objects.exists()
+    cluster.agent.withdraws(session)
+    assert _allocated() == 8000
+    other.withdraws(session)
+    session.refresh_from_db()
+    assert (session.state, session.is_stuck, session.stop_failed_since_start) == ("running", False, True)
+    assert by == "person" or conftest.fate_of(session) == "stop-failed"
     assert _allocated() == 8000
 
 
