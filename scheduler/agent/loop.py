@@ -15,7 +15,8 @@ from collections.abc import Coroutine
 from typing import Any, Protocol
 
 import scheduler.agent as package
-from scheduler.agent import desk, fencing, host, keyring, outbox, processes, starting, tails
+from scheduler.agent import book as books
+from scheduler.agent import desk, fencing, host, keyring, outbox, processes, records, starting, tails
 from scheduler.protocol import messages, signing
 
 log = logging.getLogger(__name__)
@@ -163,13 +164,18 @@ class Agent:
 
 
 def clean(means: starting.Means, *, retention_s: float) -> None:
-    """Delete directories of runs that ended longer ago than this, and forget what was known of them."""
+    """
+    Delete directories of runs that ended longer ago than this, and forget what was known of them.
+
+    The wall clock decides of runs before the last boot alone: it may jump (RELIABILITY P17).
+    """
     book, oldest = means.memory.book, time.time() - retention_s
     kept = set()
     for session, epoch in means.space.runs():
         run = book.runs.get(session)
         is_live = run is not None and run.start.epoch == epoch and run.ended is None
-        if is_live or _last_change(means.space.run_dir(session, epoch)) > oldest:
+        directory = means.space.run_dir(session, epoch)
+        if is_live or _age_s(directory, run, boot=means.memory.boot) < retention_s:
             kept.add(session)
             continue
         means.space.remove(session, epoch)
@@ -179,6 +185,13 @@ def clean(means: starting.Means, *, retention_s: float) -> None:
         if path.name not in kept and _last_change(path) <= oldest:
             means.space.drop_checkpoints(path.name)
     means.memory.compact(at=1)
+
+
+def _age_s(directory: pathlib.Path, run: books.Run | None, *, boot: str) -> float:
+    """Return how long ago a run ended that is over, in seconds."""
+    if run is not None and run.ended is not None and run.boot == boot:
+        return (records.monotonic_ms() - run.ended.at_mono_ms) / 1000
+    return time.time() - _last_change(directory)
 
 
 def _last_change(path: pathlib.Path) -> float:

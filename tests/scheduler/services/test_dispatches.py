@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler import models
+from scheduler import clock, models
 from scheduler.protocol import fields, messages
 from scheduler.services import actors, control
 from tests.scheduler.services import conftest
@@ -84,6 +84,22 @@ def test_its_own_confirmation_settles_the_cancel_that_came_too_late(cluster):
     assert conftest.state_of(low) == "running"
     assert conftest.fate_of(low) == "withdrawn"
     assert cluster.agent.open_commands() == []
+
+
+@pytest.mark.parametrize("agent_ms", [1, 2**52])
+def test_P17_when_a_session_started_is_the_databases_moment_whatever_its_agents_clock_says(cluster, agent_ms):
+    session = cluster.submit(cluster.alice)
+    cluster.round()
+    start = cluster.agent._about(cluster.agent._open(session, messages.StartCommand))
+    before = clock.now()
+
+    cluster.agent.send(
+        messages.Started(**start, pid=1, started_mono_ms=agent_ms, boot="b", at_mono_ms=agent_ms)
+    )
+
+    session.refresh_from_db()
+    assert before <= session.started_at <= clock.now()
+    assert models.Run.objects.get(session=session).started_at == session.started_at
 
 
 def test_a_cancelled_resume_returns_to_suspended(cluster):
