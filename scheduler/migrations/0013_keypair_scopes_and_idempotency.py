@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('scheduler', '0011_due_rounds_and_listening'),
+        ('scheduler', '0012_answer_moment'),
     ]
 
     operations = [
