@@ -77,14 +77,31 @@ def weighed(session: models.Session) -> tuple[bool, list[dict[str, Any]]] | None
     For a session whose verdicts no round kept, since there were too many of others. None where it failed. Internal:
     the caller leaves out whom the viewer may not see. At most 22 queries.
     """
+    fate = _fate_now(session)
+    return None if fate is None else (fate.has_room, core_snapshot.to_plain(fate.candidates))
+
+
+def nodes_now(session: models.Session) -> list[dict[str, Any]]:
+    """
+    Return the nodes as a round on the present state finds them for a pending session, as stored views.
+
+    For a session whose nodes no round kept, since there were too many of others. Empty where it failed. At most 22
+    queries.
+    """
+    fate = _fate_now(session)
+    found: list[dict[str, Any]] = [] if fate is None else core_snapshot.to_plain(fate.nodes)
+    return found
+
+
+def _fate_now(session: models.Session) -> reruns.Fate | None:
+    """Return what a round on the present state does for a pending session; None where that cannot be told."""
     try:
         view = snapshots.load_snapshot(session.group).snapshot
-        fate = _rounds(_named(view)).of_waiting(view, session.pk)
-        return fate.has_room, core_snapshot.to_plain(fate.candidates)
+        return _rounds(_named(view)).of_waiting(view, session.pk)
     except reruns.PolicyUnsure:
         return None
     except Exception:  # noqa: BLE001 - whatever is wrong with an explanation: the page stands
-        _log.exception("candidates could not be weighed again")
+        _log.exception("a round could not be run again for an explanation")
         return None
 
 

@@ -12,7 +12,7 @@ import dataclasses
 import datetime
 from collections.abc import Collection, Mapping
 
-from django.db.models import Q
+from django.db.models import Prefetch, Q
 
 from scheduler import clock, models
 from scheduler.core import entities, ordering, resources, snapshot
@@ -31,6 +31,10 @@ class Loaded:
     versions: dict[int, int]  #: session id -> state_version
     names: dict[int, str]  #: node id -> name
     promised_to_owners: Mapping[int, promises.Amounts]  #: owner id -> reserved for it in other groups
+    reasons: Mapping[
+        int, remembered.Reason
+    ]  #: session id -> what is written of its wait; empty if not asked for
+    memory: remembered.Memory
 
 
 def load_snapshot(
@@ -48,7 +52,8 @@ def load_snapshot(
     )
     now = clock.now()
     reservations = _reservations(group, now=now)
-    sessions = remembered.read(group, memory or remembered.Memory())
+    memory = memory or remembered.Memory()
+    sessions = remembered.read(group, memory)
     extras = session_rows.Extras.read(Q(session__in=session_rows.live(group)), now=now)
     nodes = _nodes(group)
     promised = promises.elsewhere(group.pk)
@@ -58,7 +63,7 @@ def load_snapshot(
         policy=policy_value(policy),
         is_starting=policy.starting,
         nodes=nodes,
-        queues=_queues(group, promised.queues),
+        queues=_queues(group, {one.queue_id for one in sessions.values.values()}, promised.queues),
         owners=owners({one.owner_id for one in sessions.values.values()}, promised.owners),
         sessions=_with_extras(sessions.values, extras),
         reservations=reservations,
@@ -67,7 +72,7 @@ def load_snapshot(
         round_number=round_number,
     )
     names = {node.id: node.name for node in nodes}
-    return Loaded(value, policy.pk, sessions.versions, names, promised.owners)
+    return Loaded(value, policy.pk, sessions.versions, names, promised.owners, {}, memory)
 
 
 def policy_value(row: models.PolicyVersion) -> entities.Policy:
@@ -119,11 +124,10 @@ def _nodes(group: models.ResourceGroup) -> tuple[entities.Node, ...]:
 
 
 def _queues(
-    group: models.ResourceGroup, promised: Mapping[int, promises.Amounts]
+    group: models.ResourceGroup, used_by: set[int], promised: Mapping[int, promises.Amounts]
 ) -> tuple[entities.Queue, ...]:
-    rows = list(
-        models.Queue.objects.filter(Q(groups=group) | Q(sessions__group=group)).distinct().order_by("pk")
-    )
+    serving = set(group.queues.values_list("pk", flat=True))
+    rows = list(models.Queue.objects.filter(pk__among=serving | used_by).order_by("pk"))
     through = models.Queue.preemptible_queues.through.objects.filter(
         from_queue_id__in=[row.pk for row in rows]
     )
@@ -136,7 +140,6 @@ def _queues(
         ),
         promised,
     )
-    serving = set(group.queues.values_list("pk", flat=True))
     return tuple(
         entities.Queue(
             id=row.pk,
@@ -196,7 +199,12 @@ def _usage_value(used: dict[str, int], max_slots: dict[str, int], max_sessions: 
 
 def _reservations(group: models.ResourceGroup, *, now: datetime.datetime) -> tuple[entities.Reservation, ...]:
     rows = models.Reservation.objects.filter(node__group=group, is_consumed=False)
-    rows = rows.select_related("decision").prefetch_related("waits_for", "devices", "inherits").order_by("pk")
+    rows = rows.select_related("decision").defer("decision__record").order_by("pk")
+    ids_alone = [
+        Prefetch(name, model.objects.only("pk").order_by())
+        for name, model in (("waits_for", models.Session), ("inherits", models.Decision))
+    ]
+    rows = rows.prefetch_related("devices", *ids_alone)
     counted = {row.pk: {row.decision_id, *(one.pk for one in row.inherits.all())} for row in rows}
     begun = stops.kill_begun({pk for ids in counted.values() for pk in ids}, now=now)
     return tuple(_reservation(row, is_binding=bool(counted[row.pk] & begun)) for row in rows)

@@ -14,22 +14,57 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler import models
-from scheduler.core import differences
+from scheduler.core import differences, entities, snapshot
 
 _SECOND = 1_000_000
+#: Of compression: a whole snapshot is megabytes, and a round waits for it.
+_LEVEL = 3
 #: Whole snapshots that a process remembers: each round of a group is compared with the same one.
 _REMEMBERED = 2
 _whole: collections.OrderedDict[tuple[int, str], dict[str, Any]] = collections.OrderedDict()
 
 
-def text(plain: Mapping[str, Any]) -> str:
-    """Return the canonical JSON of a plain snapshot: what its digest is made of."""
+class Said:
+    """
+    The plain forms of sessions, and their texts, as long as the core's values stay the same objects.
+
+    From one round to the next nearly all do (see ``remembered``).
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[int, tuple[entities.Session, dict[str, Any], str]] = {}
+
+    def canonical(self, view: snapshot.Snapshot) -> dict[str, Any]:
+        """Return the canonical plain form of a snapshot; not to be changed."""
+        before, self._kept = self._kept, {}
+        for session in view.sessions:
+            kept = before.get(session.id)
+            if kept is None or kept[0] is not session:
+                plain = snapshot.to_plain(session)
+                kept = (session, plain, text(plain))
+            self._kept[session.id] = kept
+        return snapshot.canonical(view, say_session=lambda session: self._kept[session.id][1])
+
+    def text(self, plain: Mapping[str, Any]) -> str:
+        """Return the canonical JSON of what ``canonical`` returned last: that of ``text``."""
+        sessions = ",".join([self._kept[row["id"]][2] for row in plain["sessions"]])
+        parts = {name: f"[{sessions}]" if name == "sessions" else text(plain[name]) for name in sorted(plain)}
+        return "{" + ",".join(f"{text(name)}:{said}" for name, said in parts.items()) + "}"
+
+
+def text(plain: Any) -> str:
+    """Return the canonical JSON of plain data: what the digest of a snapshot is made of."""
     return json.dumps(plain, sort_keys=True, separators=(",", ":"))
 
 
 def packed(plain: Mapping[str, Any]) -> bytes:
     """Return plain data as it is stored."""
-    return zlib.compress(text(plain).encode())
+    return packed_text(text(plain))
+
+
+def packed_text(said: str) -> bytes:
+    """Return canonical JSON as it is stored."""
+    return zlib.compress(said.encode(), _LEVEL)
 
 
 def unpacked(stored: bytes | memoryview) -> dict[str, Any]:

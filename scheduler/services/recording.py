@@ -10,16 +10,16 @@ from __future__ import annotations
 import collections
 import hashlib
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db.models import F
 
 from scheduler import core as scheduler_core
 from scheduler import models
-from scheduler.core import decisions, differences, outlines, snapshot
+from scheduler.core import decisions, differences, entities, outlines, snapshot
+from scheduler.selectors import remembered, stored_rounds
 from scheduler.selectors import snapshot as snapshots
-from scheduler.selectors import stored_rounds
 from scheduler.services import work as unit
 
 #: One stored round in so many has its snapshot whole.
@@ -44,6 +44,19 @@ class RoundRecord:
         """Return the round's number in its group."""
         return self._loaded.snapshot.round_number
 
+    @property
+    def told(self) -> dict[int, tuple[remembered.Reason, decisions.Pend]]:
+        """Return what this process remembers of answers that stand as they are written; may be added to."""
+        return self._loaded.memory.told
+
+    def reasons(self) -> Mapping[int, remembered.Reason]:
+        """Return session id -> what was written of its wait when the round began."""
+        return self._loaded.reasons
+
+    def sessions(self) -> Mapping[int, entities.Session]:
+        """Return the sessions that the round saw, by id."""
+        return {session.id: session for session in self._loaded.snapshot.sessions}
+
     def row(self) -> models.Round:
         """Return the stored row; the first call writes it, with the snapshot."""
         if self._row is None:
@@ -61,11 +74,16 @@ class RoundRecord:
     def _stored(self) -> dict[str, Any]:
         """Return the columns of the snapshot; made once, for a rolled back row is written again."""
         if self._columns is None:
-            plain = snapshot.canonical(self._loaded.snapshot)
-            digest = hashlib.sha256(stored_rounds.text(plain).encode()).hexdigest()
+            said = self._loaded.memory.said
+            plain = said.canonical(self._loaded.snapshot)
+            text = said.text(plain)
             base = _base(self._group)
-            kept = differences.between(stored_rounds.plain_of(base), plain) if base else plain
-            self._columns = {"digest": digest, "base": base, "snapshot": stored_rounds.packed(kept)}
+            if base:
+                kept = stored_rounds.packed(differences.between(stored_rounds.plain_of(base), plain))
+            else:
+                kept = stored_rounds.packed_text(text)
+            digest = hashlib.sha256(text.encode()).hexdigest()
+            self._columns = {"digest": digest, "base": base, "snapshot": kept}
         return self._columns
 
     def mark(self) -> models.Round | None:

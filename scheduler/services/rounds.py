@@ -100,13 +100,16 @@ def write(thought: Thought) -> RoundSummary | None:
     with unit.begin(actors.SYSTEM) as work:
         if not locks.try_group(thought.group.pk):
             return None
-        return _write(work, thought, started=time.monotonic())
+        written = remembered.read_reasons(thought.group, remembered.Memory())
+        now = dataclasses.replace(thought, loaded=dataclasses.replace(thought.loaded, reasons=written))
+        return _write(work, now, started=time.monotonic())
 
 
 def _think(group: models.ResourceGroup) -> Thought:
     state = models.GroupRounds.objects.get(group=group)
     memory = remembered.of(group.pk)
     loaded = snapshot.load_snapshot(group, round_number=state.last_number + 1, memory=memory)
+    loaded = dataclasses.replace(loaded, reasons=remembered.read_reasons(group, memory))
     found: list[decisions.Decision] = []
     policies = asking.policies_for(loaded.snapshot)
     with garbage.left_alone():

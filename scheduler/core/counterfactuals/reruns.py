@@ -107,6 +107,7 @@ class Fate:
     victims: tuple[int, ...] = ()
     reason: decisions.PendReason | None = None
     candidates: Sequence[decisions.CandidateView] = ()
+    nodes: Sequence[decisions.NodeView] = ()
 
     @property
     def has_room(self) -> bool:
@@ -128,5 +129,5 @@ def fate_of(found: list[decisions.Decision], session_id: int) -> Fate:
                 return Fate(answers.Outcome.STARTS)
             kept = one.reason in _KEPT
             outcome = answers.Outcome.KEPT if kept else answers.Outcome.WAITS
-            return Fate(outcome, (), one.reason, one.candidates)
+            return Fate(outcome, (), one.reason, one.candidates, one.nodes)
     return Fate(answers.Outcome.WAITS)

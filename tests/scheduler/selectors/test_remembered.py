@@ -13,6 +13,7 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from scheduler import models
+from scheduler.core import decisions
 from scheduler.core import snapshot as core_snapshot
 from scheduler.selectors import remembered, snapshot
 from tests import decision_factories, model_factories
@@ -54,6 +55,8 @@ def _check(world, memory):
     assert _plain(snapshot.load_snapshot(world.group, memory=memory)) == _plain(
         snapshot.load_snapshot(world.group)
     )
+    reasons = remembered.read_reasons(world.group, memory)
+    assert reasons == remembered.read_reasons(world.group, remembered.Memory())
 
 
 def _change_columns(world, chance, one):
@@ -86,7 +89,8 @@ def _come_back(world, chance, one):
 
 
 def _make(world, chance, one):
-    world.session(chance.choice(STATES), chance.randrange(2))
+    made = world.session(chance.choice(STATES), chance.randrange(2))
+    decision_factories.a_pend_reason(made, chance.choice(["held", "no-resources"]))
 
 
 def _give_extras(world, chance, one):
@@ -105,6 +109,14 @@ def _take_extras(world, chance, one):
     models.NodeBackoff.objects.all().delete()
 
 
+def _rewrite_reason(world, chance, one):
+    models.PendReason.objects.filter(session=one).update(facts={"n": chance.randint(0, 9)})
+
+
+def _delete_reason(world, chance, one):
+    models.PendReason.objects.filter(session=one).delete()
+
+
 def _nothing(world, chance, one):
     pass
 
@@ -119,6 +131,9 @@ ACTS = (
     _make,
     _give_extras,
     _take_extras,
+    _rewrite_reason,
+    _rewrite_reason,
+    _delete_reason,
     _nothing,
 )
 
@@ -145,7 +160,8 @@ def test_only_what_was_written_is_read_again(world):
     before = dict(memory.values)
     with connection.cursor() as cursor:  # transactions of other databases may have kept the horizon back
         cursor.execute("SELECT pg_current_xact_id()::text::bigint")
-        (memory.horizon,) = cursor.fetchone()
+        (horizon,) = cursor.fetchone()
+        memory.mark = dataclasses.replace(memory.mark, horizon=horizon)
 
     models.Session.objects.filter(pk=one.pk).update(is_held=True)
     with CaptureQueriesContext(connection) as queries:
@@ -199,12 +215,24 @@ def test_what_is_taken_back_is_not_remembered(world):
 def test_another_server_is_read_whole(world):
     one, memory = world.session(), remembered.Memory()
     remembered.read(world.group, memory)
-    memory.server, memory.values = (
-        "another",
-        {one.pk: dataclasses.replace(memory.values[one.pk], priority=99)},
-    )
+    memory.mark = remembered.Mark("another", memory.mark.horizon)
+    memory.values = {one.pk: dataclasses.replace(memory.values[one.pk], priority=99)}
 
     _check(world, memory)
+
+
+def test_what_was_told_is_forgotten_with_what_is_written(world):
+    one, memory = world.session(), remembered.Memory()
+    decision_factories.a_pend_reason(one)
+    (row,) = remembered.read_reasons(world.group, memory).values()
+    memory.told[one.pk] = (row, decisions.Pend(one.pk, decisions.PendReason.HELD, {}))
+    remembered.read_reasons(world.group, memory)
+    assert memory.told
+
+    models.PendReason.objects.update(reason="held")
+    remembered.read_reasons(world.group, memory)
+
+    assert not memory.told
 
 
 def test_a_process_remembers_a_few_groups(monkeypatch):

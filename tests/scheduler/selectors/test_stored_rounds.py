@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from scheduler import models
-from scheduler.core import differences
+from scheduler.core import differences, entities, resources, snapshot, states
 from scheduler.selectors import stored_rounds
 from tests import decision_factories, model_factories
 
@@ -47,3 +49,25 @@ def test_few_whole_snapshots_are_remembered():
     assert len(stored_rounds._whole) <= stored_rounds._REMEMBERED
     models.Round.objects.filter(pk=row.pk).delete()
     assert stored_rounds.plain_of(row) == {"now": 4}
+
+
+def test_what_is_remembered_of_sessions_says_the_same_and_follows_their_changes():
+    said, view = stored_rounds.Said(), _a_view()
+    for _ in range(2):
+        plain = said.canonical(view)
+        assert plain == snapshot.canonical(view)
+        assert said.text(plain) == stored_rounds.text(snapshot.canonical(view))
+        changed = dataclasses.replace(view.sessions[1], priority=77, labels={"ü": frozenset({'a"', "b"})})
+        view = dataclasses.replace(view, now=view.now + 1, sessions=(*view.sessions[2:], changed))
+
+    assert said.canonical(view) == snapshot.canonical(view)
+
+
+def _a_view():
+    sessions = tuple(
+        entities.Session(
+            pk, 1, 1, states.SessionState.PENDING, resources.ResourceVector({"cpu": pk}), submitted_at=pk
+        )
+        for pk in (3, 1, 2, 5)
+    )
+    return snapshot.Snapshot("g", 10, entities.Policy(1), True, (), (), (), sessions)

@@ -87,3 +87,32 @@ def test_what_else_stands_in_the_way_is_written_beside_the_headline(make_cluster
     cluster.round()
 
     assert (session.pend_reason.reason, session.pend_reason.facts) == ("held", {"also": "never-fits"})
+
+
+def test_nodes_and_candidates_are_kept_up_to_a_measure_and_headlines_for_all(make_cluster, monkeypatch):
+    monkeypatch.setattr(pend_reasons, "MOST_VIEWS", 3)
+    cluster = make_cluster(preemption_state="on")
+    cluster.run(cluster.bob, cpu="4")
+    sessions = [cluster.submit(cluster.alice, cpu="4") for _ in range(4)]
+
+    cluster.round()
+
+    rows = [models.PendReason.objects.get(session=session) for session in sessions]
+    assert [(len(row.nodes), len(row.candidates)) for row in rows] == [(1, 1), (1, 0), (0, 0), (0, 0)]
+    assert {row.reason for row in rows} == {"no-resources"}
+    assert all(row.facts for row in rows)
+
+
+def test_a_reason_that_stands_is_not_written_again(make_cluster):
+    cluster = make_cluster()
+    cluster.run(cluster.bob, cpu="4")
+    session = cluster.submit(cluster.alice, cpu="4")
+    cluster.round()
+    before = models.PendReason.objects.get(session=session)
+
+    cluster.round()
+
+    assert models.PendReason.objects.get(session=session).seen_at == before.seen_at
+    cluster.join("n2", cpu=1000)
+    cluster.round()
+    assert len(models.PendReason.objects.get(session=session).nodes) == 2

@@ -10,7 +10,7 @@ from django import urls
 from scheduler import models
 from scheduler.core import decisions, explain, rooms
 from scheduler.core.counterfactuals import waiting
-from scheduler.selectors import capacity, explanations, permissions, slot_kinds, verdicts
+from scheduler.selectors import capacity, counterfactuals, explanations, permissions, slot_kinds, verdicts
 from xceweb.common import reasons, wording
 from xceweb.dashboard.contexts import session_seen, shortages, weighed, words
 
@@ -32,6 +32,14 @@ CHECKS: tuple[tuple[str, frozenset[R]], ...] = (
 )
 #: Place of the last check that a round makes of every session, whatever the others say.
 _FIRST_STEPS = next(i for i, (_, reasons) in enumerate(CHECKS) if R.EXCEEDS_QUEUE_LIMIT in reasons)
+#: Headlines of sessions that lack slots: the page shows the nodes.
+_SHORT = decisions.SHORT_OF_SLOTS | {
+    R.HOLDS_CLAIM,
+    R.ROOM_CLAIMED,
+    R.AWAITING_VICTIMS,
+    R.AWAITING_RELEASE,
+    R.POLICY_FAILED,
+}
 _WAITING = frozenset({R.BEGIN_TIME, R.DEPENDENCY, R.AWAITING_VICTIMS, R.AWAITING_RELEASE})
 
 
@@ -40,6 +48,8 @@ def load(seen: session_seen.Seen) -> dict[str, Any]:
     row = explanations.pend_reason(seen.session)
     if row is None:
         row = models.PendReason(reason=R.NOT_EVALUATED.value, facts={}, nodes=[], candidates=[])
+    if not row.nodes and row.reason in _SHORT:
+        row.nodes = counterfactuals.nodes_now(seen.session)
     names = explanations.node_names(explanations.node_ids(row.nodes, row.candidates))
     return {
         "kind": "pending",
@@ -81,14 +91,7 @@ def _short(
     seen: session_seen.Seen, row: models.PendReason, names: Mapping[int, str]
 ) -> dict[str, Any] | None:
     views = [view for view in row.nodes if view["note"] in ("", "no-set", "backoff")]
-    if not views or row.reason not in (
-        *decisions.SHORT_OF_SLOTS,
-        R.HOLDS_CLAIM,
-        R.ROOM_CLAIMED,
-        R.AWAITING_VICTIMS,
-        R.AWAITING_RELEASE,
-        R.POLICY_FAILED,
-    ):
+    if not views or row.reason not in _SHORT:
         return None
     asked = seen.session.slots
     nearest = min(

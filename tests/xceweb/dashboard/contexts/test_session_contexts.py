@@ -320,6 +320,18 @@ def test_the_shortage_shows_the_nearest_node(world: worlds.World) -> None:
     assert (short["nodes"][0]["name"], short["nodes"][0]["short"]) == ("gpu-1", "4 GPUs")
 
 
+def test_nodes_that_no_round_kept_are_found_anew(world: worlds.World) -> None:
+    """As a round on the present state finds them."""
+    models.PendReason.objects.filter(session=world.waiting).update(nodes=[], reason="no-resources")
+    models.Session.objects.filter(pk=world.waiting.pk).update(slots={"cpu": 8_000})
+    world.waiting.refresh_from_db()
+
+    short = why_pending.load(look(world, world.waiting))["short"]
+
+    assert [node["name"] for node in short["nodes"]] == ["gpu-1"]
+    assert models.PendReason.objects.get(session=world.waiting).nodes == []
+
+
 def test_a_node_without_a_session_place_is_not_said_to_have_enough(world: worlds.World) -> None:
     """Nor is it the nearest before one on which nothing is short."""
     full = {"node_id": world.node.pk, "free": {"cuda.device": 8}, "releasing": {}, "short": {}}
