@@ -29,14 +29,15 @@ PARTS = (
     Part(
         "core",
         ("architecture", "scheduler/core", "scheduler/protocol", "history", "simulation", "bench"),
-        180,
+        170,
     ),
     Part("mutation", ("mutation",), 30, processes=0),
     Part("processes", ("scheduler/agent", "conformance", "xceweb/stack", "bin"), 230),
-    Part("database", ("scheduler",), 460),
-    Part("web", ("xceweb",), 160),
-    Part("system", ("system",), 240, processes=0),
-    Part("browser", ("browser",), 500, processes=0, needs_browser=True),
+    Part("database", ("scheduler",), 430),
+    Part("web", ("xceweb",), 150),
+    Part("crash", ("faults",), 100, processes=0),
+    Part("system", ("system",), 230, processes=0),
+    Part("browser", ("browser",), 460, processes=0, needs_browser=True),
 )
 
 

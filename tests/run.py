@@ -17,7 +17,7 @@ import time
 import xml.etree.ElementTree
 from collections.abc import Sequence
 
-from tests import browsers, parts
+from tests import browsers, night, parts
 from xceweb.stack import embedded, errors, privileges
 
 NO_TESTS = 5
@@ -63,7 +63,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     names = [part.name for part in parts.PARTS]
     parser.add_argument("--part", choices=names, action="append", help="run this part alone; may be repeated")
-    parser.add_argument("--night", choices=names, help="run one part with the counts of the night")
+    parser.add_argument(
+        "--night",
+        choices=names,
+        help="run one part with the counts of the night, and write its line into docs/reliability.md",
+    )
     return parser
 
 
@@ -91,6 +95,8 @@ def _run_part(part: parts.Part, env: dict[str, str], scratch: pathlib.Path) -> R
     begun_s = time.monotonic()
     code = _call(_part_command(part, report, night=bool(env["XCE_NIGHT"])), env, limit_s=budget_s * HOPELESS)
     took_s = time.monotonic() - begun_s
+    if env["XCE_NIGHT"] and report.exists():
+        night.write(night.of_report(part.name, report, seconds=took_s))
     return Result(part, budget_s, took_s, *_counts(report), _fault(code, took_s, budget_s))
 
 

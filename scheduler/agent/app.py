@@ -21,6 +21,8 @@ import kombu.exceptions
 from celery import bootsteps
 from celery.worker import WorkController, state
 
+from scheduler import points
+
 log = logging.getLogger(__name__)
 
 COMMAND_TASK, REPORT_TASK, REPORT_QUEUE = "xce.command", "xce.report", "controller"
@@ -188,6 +190,7 @@ class Transport:
             connection=self._link,
             **self._address,
         )
+        points.reach("agent.sent")
 
     def _hang_up(self) -> None:
         """Give the connection up: after an error RabbitMQ takes nothing more over it."""

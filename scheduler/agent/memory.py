@@ -8,6 +8,7 @@ import dataclasses
 import time
 from collections.abc import Callable
 
+from scheduler import points
 from scheduler.agent import book, journal, records
 from scheduler.protocol import codec, messages
 
@@ -47,16 +48,20 @@ class Memory:
         """Write an entry down, then let it count."""
         self._journal.append(entry, sync=sync)
         self.book.apply(entry)
+        if entry["kind"] == "stop":
+            points.reach("agent.stopping")
 
     def accept(self, command: messages.Command, *, sync: bool = True) -> None:
         """Write a command down before acting on it."""
         self.record({"kind": "command", "body": codec.encode(command)}, sync=sync)
+        points.reach("agent.journaled")
 
     def report(self, report: messages.Report) -> None:
         """Write a report down and send it, again and again until it is acknowledged."""
         stamped = stamp(report)
         boot, seq = self.next_number()
         self.record({"kind": "report", "boot": boot, "seq": seq, "body": codec.encode(stamped)})
+        points.reach("agent.reported")
         self.on_report((boot, seq), stamped)
 
     def mention(self, report: messages.Report) -> None:

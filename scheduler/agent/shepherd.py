@@ -15,6 +15,7 @@ import resource
 import select
 import signal
 
+from scheduler import points
 from scheduler.agent import fencing, launch, processes, records
 
 _LOOK_MS, _LOOK_AT_LIMIT_MS, _BLOCK = 1000, 100, 4096
@@ -69,6 +70,7 @@ def _launch(spec: records.Record, output: int) -> int:
     os.close(writer)
     error = os.read(reader, 4096)
     os.close(reader)
+    points.reach("shepherd.launched")
     if error:
         records.write(records.ERROR, {"error": error.decode(errors="replace")})
     return pid

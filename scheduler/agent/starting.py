@@ -8,6 +8,7 @@ import os
 import pathlib
 from collections.abc import Callable
 
+from scheduler import points
 from scheduler.agent import accounts, limits, memory, records, spawner, workspace
 from scheduler.agent.stop import driver, freezer, procedures
 from scheduler.protocol import messages
@@ -61,7 +62,9 @@ async def start(command: messages.StartCommand, means: Means, cpus: tuple[int, .
                 break
     except (OSError, accounts.AccountError) as fault:
         raise StartError(str(fault)) from fault
-    return await _result(command, directory)
+    job = await _result(command, directory)
+    points.reach("agent.launched")
+    return job
 
 
 def _terms(command: messages.StartCommand, means: Means, cpus: tuple[int, ...]) -> workspace.Terms:

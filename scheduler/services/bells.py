@@ -7,7 +7,9 @@ of at the next look of the reconciler. A broker that is away costs latency only:
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +17,7 @@ from asgiref.sync import async_to_sync
 from celery import current_app
 from channels.layers import get_channel_layer
 
-from scheduler import clock
+from scheduler import clock, points
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +26,8 @@ log = logging.getLogger(__name__)
 _ROUND_EXPIRES_S = 120
 #: The channel-layer group that log readers join.
 HINTS = "xce.events"
+#: The longest that a bell rests after it could not be rung, and the longest that a hint may take, seconds.
+LONGEST_PAUSE_S, HINT_S = 5, 2
 
 
 def ring(*, last: int, group_ids: list[int], command_ids: list[int]) -> None:
@@ -37,6 +41,7 @@ def ring(*, last: int, group_ids: list[int], command_ids: list[int]) -> None:
     """
     if clock.is_virtual():
         return
+    points.reach("commit.done")
     if command_ids:
         _guarded("commands", lambda: _send(command_ids))
     for group_id in group_ids:
@@ -62,16 +67,50 @@ def _ask(group_id: int) -> None:
 
 def _hint(last: int) -> None:
     _tell({"type": "hint", "last": last})
+    points.reach("hint.sent")
 
 
 def _tell(message: dict[str, Any]) -> None:
     layer = get_channel_layer()
     if layer is not None:
-        async_to_sync(layer.group_send)(HINTS, message)
+        async_to_sync(_in_time)(layer, message)
+
+
+async def _in_time(layer: Any, message: dict[str, Any]) -> None:
+    """Send over the channel layer, whose client would wait for ever where its store has halted."""
+    await asyncio.wait_for(layer.group_send(HINTS, message), HINT_S)
 
 
 def _guarded(name: str, bell: Callable[[], None]) -> None:
+    """Ring one bell, unless it could not be rung a moment ago: whoever rings waits for nobody twice."""
+    pause = _pauses.setdefault(name, _Pause())
+    if pause.is_on():
+        return
     try:
         bell()
     except Exception as error:  # noqa: BLE001 - whatever a broker client raises: the bell may be lost
-        log.warning("bell %s was not rung: %s", name, error)
+        log.warning("bell %s was not rung, and is not for %s s: %s", name, pause.begin(), error)
+    else:
+        pause.end()
+
+
+class _Pause:
+    """A bell that could not be rung rests: for one second, then twice as long each time, up to five."""
+
+    def __init__(self) -> None:
+        self._seconds, self._until = 0, 0.0
+
+    def is_on(self) -> bool:
+        return time.monotonic() < self._until
+
+    def begin(self) -> int:
+        self._seconds = min(self._seconds * 2, LONGEST_PAUSE_S) or 1
+        self._until = time.monotonic() + self._seconds
+        return self._seconds
+
+    def end(self) -> None:
+        self._seconds, self._until = 0, 0.0
+
+
+#: Of each kind of bell, in this process.
+_pauses: dict[str, _Pause] = {}

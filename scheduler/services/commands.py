@@ -18,7 +18,8 @@ from celery import current_app
 from django.conf import settings
 from django.db import transaction
 
-from scheduler import clock, ids, models
+from scheduler import clock, ids, models, points
+from scheduler.core import entities
 from scheduler.protocol import codec, errors, fields, messages, signing
 from scheduler.services import bulk
 from scheduler.services import work as unit
@@ -29,6 +30,9 @@ log = logging.getLogger(__name__)
 BOOT = "controller"
 FIRST_RETRY_S = 2
 LAST_RETRY_S = 30
+#: Where nobody listens the broker would only fill: an agent that comes back greets, and is sent all that is open.
+SILENT_RETRY_S = 600
+_HEARD = (entities.NodeState.READY, entities.NodeState.DRAINING)
 #: How a command is settled that a newer one replaced: its answer, should it come, is still evidence.
 SUPERSEDED = "superseded"
 #: What is kept in the facts of an agent: the key that it last signed with, and the version that it speaks.
@@ -71,6 +75,7 @@ def order(
         send_again_at=work.now,
     )
     work.command_ids.append(row.pk)
+    points.reach("order.written")
     return row
 
 
@@ -102,6 +107,7 @@ def order_all(work: unit.Work, given: Sequence[tuple[models.Session, int, messag
     rows = models.AgentCommand.objects.filter(session__among=[pk for pk, _ in pairs], settled_at=None)
     numbers = dict(rows.values_list("command_id", "pk"))
     work.command_ids += [numbers[one] for one in ids]
+    points.reach("order.written")
 
 
 _COLUMNS = (
@@ -129,6 +135,13 @@ def new_command_id() -> str:
     return str(ids.new_id())
 
 
+def send_soon(node: models.Node, *, now: datetime.datetime) -> list[int]:
+    """Let all that is open for a node be due now, since its agent has spoken; returns the outbox rows."""
+    open_rows = models.AgentCommand.objects.filter(node=node, settled_at=None)
+    open_rows.update(send_again_at=now)
+    return list(open_rows.order_by("pk").values_list("pk", flat=True))
+
+
 def settle(session: models.Session, command_id: str, how: str, *, now: datetime.datetime) -> None:
     """Settle the command that a report answers; a command that is settled already stays as it is."""
     if command_id:
@@ -146,16 +159,18 @@ def settle_all(session: models.Session, how: str, *, now: datetime.datetime) -> 
 def send(command_ids: list[int]) -> None:
     """Send open commands to their nodes. Raises what the broker's client raises; the reconciler tries again."""
     rows = models.AgentCommand.objects.filter(pk__among=command_ids, settled_at=None).order_by("pk")
-    waiting = list(rows.values_list("pk", "node_id", "body", "times_sent"))
-    peers = find_peers({node_id for _, node_id, _, _ in waiting})
-    tried: list[tuple[int, int]] = []
+    waiting = list(rows.values_list("pk", "node_id", "body", "times_sent", "node__state"))
+    peers = find_peers({node_id for _, node_id, *_ in waiting})
+    tried: list[tuple[int, int, str]] = []
     try:
-        for pk, node_id, body, times_sent in waiting:
+        for pk, node_id, body, times_sent, state in waiting:
             if node_id in peers:
                 _send_one(pk, body, peers[node_id])
-            tried.append((pk, times_sent))
+                points.reach("order.sent")
+            tried.append((pk, times_sent, state))
     finally:
         _mark_sent(tried)
+    points.reach("order.marked")
 
 
 def _send_one(pk: int, body: dict[str, Any], peer: Peer) -> None:
@@ -167,16 +182,20 @@ def _send_one(pk: int, body: dict[str, Any], peer: Peer) -> None:
         log.warning("command %s waits for a newer agent on node %s: %s", pk, peer.key.node, error)
 
 
-def _mark_sent(tried: Iterable[tuple[int, int]]) -> None:
+def _mark_sent(tried: Iterable[tuple[int, int, str]]) -> None:
     """Write when each command was sent, and after a pause that grows with the times, when it is sent again."""
     moment = clock.now()
-    pauses = [
-        (pk, min(FIRST_RETRY_S * 2 ** min(times, 8), LAST_RETRY_S) * settings.TIME_SCALE)
-        for pk, times in tried
+    again = [
+        (pk, moment + datetime.timedelta(seconds=_pause_s(times, state) * settings.TIME_SCALE))
+        for pk, times, state in tried
     ]
-    again = [(pk, moment + datetime.timedelta(seconds=pause)) for pk, pause in pauses]
     if again:
         bulk.run(_SENT, moment, *bulk.columns_of(again, 2))
+
+
+def _pause_s(times_sent: int, node_state: str) -> int:
+    longest_s = LAST_RETRY_S if node_state in _HEARD else SILENT_RETRY_S
+    return min(FIRST_RETRY_S * 2 ** min(times_sent, 16), longest_s)
 
 
 _SENT = """

@@ -6,7 +6,7 @@ import datetime
 
 from django.db.models import QuerySet
 
-from scheduler import errors, models
+from scheduler import errors, models, points
 from scheduler.core import decisions, entities, states
 from scheduler.services import orders, recording, reservations, transitions, withdrawals
 from scheduler.services import work as unit
@@ -53,6 +53,7 @@ def write(
         _victim_row(decision, preempt, position, victim=victim)
         models.PreemptionEdge.objects.create(decision=decision, winner=preemptor, loser=victim)
         _stop(work, order, victim, decision=decision, policy=policy)
+    points.reach("preempt.written")
     return decision
 
 

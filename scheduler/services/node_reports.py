@@ -30,10 +30,7 @@ def hello(node: models.Node, report: messages.Hello) -> None:
     is_first = _note(node, report)
     with unit.begin(actors.Actor(None, f"agent {node.name}")) as work:
         work.tell("node.joined" if is_first else "node.hello", node=node, version=report.agent_version)
-        models.AgentCommand.objects.filter(node=node, settled_at=None).update(send_again_at=work.now)
-        work.command_ids.extend(
-            models.AgentCommand.objects.filter(node=node, settled_at=None).values_list("pk", flat=True)
-        )
+        work.command_ids.extend(commands.send_soon(node, now=work.now))
         work.ask_round(node.group_id)
     is_back(node)
     _compare(node, report)
@@ -66,6 +63,7 @@ def is_back(node: models.Node) -> None:
         rows = models.Node.objects.filter(pk=node.pk, state=entities.NodeState.SUSPECT.value)
         if rows.update(state=entities.NodeState.READY.value, state_reason=""):
             work.tell("node.state_changed", node=node, state="ready", reason="its agent reports again")
+            work.command_ids.extend(commands.send_soon(node, now=work.now))
             work.ask_round(node.group_id)
 
 

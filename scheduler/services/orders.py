@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from django.conf import settings
 
-from scheduler import models
+from scheduler import models, points
 from scheduler.core import decisions, entities, states
 from scheduler.protocol import fields, messages
 from scheduler.services import bulk, commands
@@ -134,7 +134,7 @@ class StopPlan:
         """Return when a stop ordered now must be proven; after it the session is stuck."""
         is_suspend = self.mode is entities.PreemptionMode.SUSPEND
         seconds = self.policy.suspend_grace if is_suspend else self.grace_s
-        return now + datetime.timedelta(seconds=seconds + STOP_MARGIN_S)
+        return now + datetime.timedelta(seconds=seconds + STOP_MARGIN_S * settings.TIME_SCALE)
 
 
 def stop(
@@ -201,6 +201,7 @@ def withdraw(work: unit.Work, session: models.Session) -> int:
         return 0
     for row in stops:
         _take_back(work, session, row)
+    points.reach("withdrawal.ordered")
     return len(stops)
 
 
@@ -273,7 +274,7 @@ def _alive_node_ids(session: models.Session) -> tuple[int, ...]:
 
 def answer_deadline(now: datetime.datetime) -> datetime.datetime:
     """Return when the answer to a start or resume ordered now is late."""
-    return now + datetime.timedelta(seconds=ANSWER_S)
+    return now + datetime.timedelta(seconds=ANSWER_S * settings.TIME_SCALE)
 
 
 def cancel_start(

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import OperationalError
 from django.db.models import DurationField, ExpressionWrapper, F
 
-from scheduler import clock, errors, models
+from scheduler import clock, errors, models, points
 from scheduler.core import entities, states
 from scheduler.selectors import consistency, nodes
 from scheduler.services import (
@@ -55,6 +55,7 @@ def run() -> None:
     for rule in rules:
         try:
             rule()
+            points.reach("reconcile.looked")
         except (errors.XceError, OperationalError) as error:
             log.warning("reconciler: %s: %s", rule.__name__, error)
 

@@ -13,7 +13,7 @@ import logging
 
 from django.db import transaction
 
-from scheduler import clock, errors, models
+from scheduler import clock, errors, models, points
 from scheduler.core import states
 from scheduler.protocol import errors as protocol_errors
 from scheduler.protocol import messages, signing
@@ -47,13 +47,16 @@ def receive(text: str) -> None:
     except protocol_errors.ProtocolError as error:
         security.warning("report refused: %s", error)
         return
+    points.reach("report.opened")
     node = models.Node.objects.filter(name=envelope.node).first()
     if node is None:
         security.warning("report refused: node %s is gone", envelope.node)
         return
     is_applied = apply(node, dataclasses.replace(envelope, body=report_texts.storable(envelope.body)))
+    points.reach("report.applied")
     if is_applied and not isinstance(envelope.body, _UNANSWERED):
         _acknowledge(node, envelope)
+        points.reach("report.acknowledged")
 
 
 def _keys(text: str) -> dict[str, signing.NodeKey]:
@@ -140,6 +143,7 @@ def _about_session(node: models.Node, report: messages.Report) -> bool:
     try:
         with unit.begin(actors.Actor(None, f"agent {node.name}")) as work:
             _judge(work, locks.session(seen), node, report)
+            points.reach("report.judged")
     except states.ForbiddenTransition as error:
         log.info("report %s of %s changed nothing: %s", report.TYPE, node.name, error)
         with transaction.atomic():

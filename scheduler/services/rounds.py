@@ -13,7 +13,7 @@ import time
 
 from django.conf import settings
 
-from scheduler import clock, garbage, models
+from scheduler import clock, garbage, models, points
 from scheduler.core import decisions
 from scheduler.core import rounds as core_rounds
 from scheduler.plugins import asking
@@ -68,9 +68,14 @@ def _run(group_id: int, *, is_due: bool = False) -> RoundSummary | None:
         rows = models.GroupRounds.objects.filter(group=group)
         if is_due and not rows.filter(last_due__lt=due).exists():
             return None
-        summary = _write(work, _think(group), started=started)
+        points.reach("round.locked")
+        thought = _think(group)
+        points.reach("round.decided")
+        summary = _write(work, thought, started=started)
         if is_due:
             rows.update(last_due=due)
+        points.reach("round.written")
+    points.reach("round.committed")
     _ask_again(group_id)
     return summary
 

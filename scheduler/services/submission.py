@@ -6,7 +6,7 @@ The same check answers the page's dry run, the API and the trace command.
 
 from __future__ import annotations
 
-from scheduler import errors, models
+from scheduler import errors, models, points
 from scheduler.core import states
 from scheduler.services import actors, faults, request_rights, request_values, session_requests
 from scheduler.services import work as unit
@@ -46,6 +46,7 @@ def submit_session(actor: actors.Actor, request: session_requests.SubmitRequest)
             slots=session.slots,
         )
         work.ask_round(checked.group.pk)
+        points.reach("submit.written")
     return session
 
 
@@ -72,7 +73,7 @@ def check(actor: actors.Actor, request: session_requests.SubmitRequest) -> sessi
     queue = request_rights.queue_of(actor.user, request, group, found)
     columns = request_values.columns(request, found)
     if group is not None and queue is not None:
-        columns |= request_rights.rights(actor, request, group=group, queue=queue, found=found)
+        columns |= request_rights.rights(actor.user, request, group=group, queue=queue, found=found)
     dependencies = request_rights.dependencies(actor.user, request, found)
     found.raise_if_any()
     assert group is not None

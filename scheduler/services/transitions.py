@@ -13,7 +13,7 @@ from typing import Any, TypedDict, Unpack
 
 from django.db.models import F
 
-from scheduler import errors, models
+from scheduler import errors, models, points
 from scheduler.core import decisions, states
 from scheduler.services import claims, ledger, reservations
 from scheduler.services import work as unit
@@ -99,6 +99,8 @@ def transition_session(
         changed=("state",),
         **(facts | change.get("facts", {})),
     )
+    if trigger in _REQUEUED:
+        points.reach("eviction.requeued")
 
 
 def dispatch_all(

@@ -17,7 +17,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from scheduler import clock, models
+from scheduler import clock, models, points
 from scheduler.services import actors, bells, bulk
 
 
@@ -98,6 +98,7 @@ def _number_events(events: list[models.Event]) -> int:
         models.Event.objects.bulk_create(events)
     else:
         bulk.insert(models.Event, _COLUMNS, ([getattr(one, name) for name in _COLUMNS] for one in events))
+    points.reach("event.numbered")
     return counter.last
 
 

@@ -21,6 +21,9 @@ STOP_DEADLINE_S = 60
 class Stack:
     """One running stack: where it answers, who may log in, which processes it has."""
 
+    #: What is run; of `bin/up`'s arguments.
+    module = "xceweb.stack.up"
+
     def __init__(self, data_dir: pathlib.Path, *options: str, environ: dict[str, str] | None = None) -> None:
         """Start it on a free port; `options` are further arguments of `bin/up`."""
         self.data_dir = data_dir
@@ -29,7 +32,7 @@ class Stack:
         self.output: list[str] = []
         self._console = console.Console(data_dir, _environment())
         self.up = subprocess.Popen(
-            up_command(self.port, data_dir, *options),
+            up_command(self.port, data_dir, *options, module=self.module),
             env=_environment() | (environ or {}),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -99,10 +102,10 @@ class Stack:
         return json.loads((self.data_dir / "run.json").read_text())
 
 
-def up_command(port: int, data_dir: pathlib.Path, *options: str) -> list[str]:
+def up_command(port: int, data_dir: pathlib.Path, *options: str, module: str = Stack.module) -> list[str]:
     """Return the command line that `bin/up` becomes."""
     arguments = ["--port", str(port), "--data-dir", str(data_dir), *options]
-    return [sys.executable, "-P", "-m", "xceweb.stack.up", *arguments]
+    return [sys.executable, "-P", "-m", module, *arguments]
 
 
 @contextlib.contextmanager
@@ -114,10 +117,10 @@ def running(data_dir: pathlib.Path, *options: str, environ: dict[str, str] | Non
         yield stack
     finally:
         stack.stop()
-        _end_sessions(data_dir)
+        end_sessions(data_dir)
 
 
-def _end_sessions(data_dir: pathlib.Path) -> None:
+def end_sessions(data_dir: pathlib.Path) -> None:
     """End the sessions that outlive their stack, as they should, once its data directory is of no more use."""
     for pid in processes_about(data_dir):
         with contextlib.suppress(ProcessLookupError):

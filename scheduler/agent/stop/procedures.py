@@ -13,6 +13,7 @@ import dataclasses
 import signal
 from collections.abc import Callable
 
+from scheduler import points
 from scheduler.agent import processes, records
 from scheduler.agent.stop import driver
 
@@ -98,6 +99,7 @@ async def suspend(
             and how.is_held(target, first)
             and how.is_held(target, second)
         ):
+            points.reach("agent.stopped")
             return Held(second, noticed)
     running = [process for process in how.observe(target) if not processes.is_still(process)]
     how.release(target)

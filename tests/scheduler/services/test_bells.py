@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 
 import pytest
@@ -10,6 +11,13 @@ from celery import current_app
 from scheduler import models
 from scheduler.services import bells
 from tests.scheduler.services import conftest
+
+
+@pytest.fixture(autouse=True)
+def _rested():
+    bells._pauses.clear()
+    yield
+    bells._pauses.clear()
 
 
 @pytest.fixture
@@ -53,3 +61,45 @@ def test_a_bell_that_fails_does_not_keep_the_next_from_ringing(monkeypatch):
     bells.ring(last=0, group_ids=[7], command_ids=[3])
 
     assert asked == [7]
+
+
+def test_a_bell_that_could_not_be_rung_rests_longer_each_time_and_costs_nobody_else(monkeypatch):
+    now, tries = [100.0], []
+    monkeypatch.setattr(bells.time, "monotonic", lambda: now[0])
+
+    def fail(group_id):
+        tries.append(now[0])
+        raise OSError
+
+    monkeypatch.setattr(bells, "_ask", fail)
+    for _ in range(40):
+        bells.ring(last=0, group_ids=[1, 2, 3], command_ids=[])
+        now[0] += 0.5
+
+    assert tries == [100, 101, 103, 107, 112, 117]
+
+
+def test_a_bell_that_rings_again_does_not_rest(monkeypatch):
+    asked = []
+    monkeypatch.setattr(bells, "_ask", lambda group_id: 1 / 0)
+    bells.ring(last=0, group_ids=[1], command_ids=[])
+    monkeypatch.setattr(bells, "_ask", asked.append)
+    bells._pauses["round"]._until = 0
+
+    bells.ring(last=0, group_ids=[1, 2], command_ids=[])
+    bells.ring(last=0, group_ids=[3], command_ids=[])
+
+    assert asked == [1, 2, 3]
+
+
+def test_a_channel_store_that_has_halted_holds_nobody_up(monkeypatch, caplog):
+    class Halted:
+        async def group_send(self, group, message):
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr(bells, "get_channel_layer", Halted)
+    monkeypatch.setattr(bells, "HINT_S", 0.01)
+
+    bells.ring(last=7, group_ids=[], command_ids=[])
+
+    assert "bell hint was not rung" in caplog.text

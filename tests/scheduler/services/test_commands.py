@@ -55,6 +55,24 @@ def test_an_open_command_is_sent_again_with_growing_pauses(make_cluster, sent, s
     assert {queue for queue, _ in sent} == {"node.n1"}
 
 
+def test_where_nobody_listens_the_broker_does_not_fill_and_who_comes_back_is_sent_all(make_cluster, sent):
+    cluster = make_cluster()
+    cluster.submit(cluster.alice)
+    cluster.round()
+    models.Node.objects.update(state="suspect")
+    for _ in range(12):
+        _due()
+    row = models.AgentCommand.objects.get()
+    assert (row.send_again_at - row.sent_at).total_seconds() == pytest.approx(600)
+
+    cluster.agent.node.refresh_from_db()
+    cluster.agent.send(messages.Heartbeat())
+
+    row.refresh_from_db()
+    assert models.Node.objects.get().state == "ready"
+    assert row.send_again_at <= clock.now()
+
+
 def test_what_is_sent_again_is_the_same_command(make_cluster, sent):
     cluster = make_cluster()
     cluster.submit(cluster.alice)

@@ -48,7 +48,7 @@ def thinking(monkeypatch):
 # P01: capacity
 
 
-def test_p01_four_connections_running_rounds_on_one_node_never_over_allocate(make_cluster):
+def test_p01_four_connections_running_rounds_on_one_node_never_over_allocate(make_cluster, record_property):
     cluster = make_cluster()
     for _ in range(8):
         cluster.submit(cluster.alice, cpu="2")
@@ -71,6 +71,7 @@ def test_p01_four_connections_running_rounds_on_one_node_never_over_allocate(mak
 
     crowd.together(*[work_on] * 4)
 
+    record_property("tries", len(done))
     crowd.settle([cluster.agent], choice)
     assert models.Session.objects.filter(state="terminated").count() >= ROUNDS // 20
 
@@ -103,7 +104,7 @@ def test_p01_rounds_that_all_saw_the_node_empty_fill_it_once(
 # P12: off means off
 
 
-def test_p12_no_stop_is_ordered_by_a_commit_later_than_the_switch(make_cluster):
+def test_p12_no_stop_is_ordered_by_a_commit_later_than_the_switch(make_cluster, record_property):
     cluster = make_cluster(preemption_state="on", preemption_mode="suspend")
     cluster.contest()
     choice, is_over = random.Random(SEED), threading.Event()
@@ -133,6 +134,7 @@ def test_p12_no_stop_is_ordered_by_a_commit_later_than_the_switch(make_cluster):
 
     crowd.together(toggle, go_round)
 
+    record_property("tries", TOGGLES)
     assert _preempted_while_off() == []
     assert _decisions() >= TOGGLES // 10
 
@@ -198,7 +200,7 @@ def test_p15_while_one_round_thinks_another_leaves_at_once(make_cluster, thinkin
 
 
 @pytest.mark.parametrize("turn", range(KILLS))
-def test_p15_a_round_whose_connection_dies_leaves_no_effect(make_cluster, thinking, turn):
+def test_p15_a_round_whose_connection_dies_leaves_no_effect(make_cluster, thinking, turn, record_property):
     cluster = make_cluster()
     session = cluster.submit(cluster.alice)
     before = staging.picture()
@@ -221,6 +223,7 @@ def test_p15_a_round_whose_connection_dies_leaves_no_effect(make_cluster, thinki
 
     thinking(think_then_die)
     crowd.together(run, kill)
+    record_property("faults", 1)
 
     assert staging.picture() == before
     thinking(lambda think, *args: think(*args))
