@@ -75,4 +75,5 @@ def reconcile() -> None:
 def prune() -> None:
     """Empty what is kept longer than the setting says."""
     pruning.prune_snapshots()
+    pruning.prune_answers()
     output_pages.prune()

@@ -76,6 +76,9 @@ VARIABLES = (
     Variable(
         "XCE_KEEP_SNAPSHOTS_DAYS", _natural, "90", "days that snapshots of rounds are kept; 0 = for ever"
     ),
+    Variable(
+        "XCE_API_REQUESTS_PER_MINUTE", _natural, "12000", "requests a minute of one keypair; 0 = any number"
+    ),
     Variable("XCE_DEMO_STREAM", _switch, "true", "whether a demo cluster submits sessions of its own"),
     Variable("XCE_LOG_JSON", _switch, "false", "one JSON object a log line"),
 )

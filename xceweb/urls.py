@@ -12,6 +12,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("help/", include("xceweb.common.help_urls")),
     path("accounts/", include("xceweb.accounts.urls")),
     path("api/v1/", include("xceweb.api.v1.urls")),
+    path("api/", include("xceweb.api.urls")),
 ]
 handler403 = "xceweb.common.views.forbidden"
 handler404 = "xceweb.common.views.not_found"

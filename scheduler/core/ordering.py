@@ -11,6 +11,7 @@ a returned victim starts first and is stopped again by each of its owner's later
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any, Protocol, TypeVar
 
 from scheduler.core import entities, snapshot, states
 
@@ -23,7 +24,27 @@ def waiting(view: snapshot.Snapshot) -> list[entities.Session]:
     return by_owner_rank(line) if owner_axis_in_force(view.policy) else line
 
 
-def place_key(session: entities.Session) -> tuple[int, int, int]:
+class Ranked(Protocol):
+    """What a place in the line depends on; rows of the database have it as well."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def owner_id(self) -> int: ...
+    @property
+    def priority(self) -> int: ...
+    @property
+    def job_priority(self) -> int: ...
+    @property
+    def node_count(self) -> int: ...
+    @property
+    def submitted_at(self) -> Any: ...
+
+
+One = TypeVar("One", bound=Ranked)
+
+
+def place_key(session: Ranked) -> tuple[int, Any, int]:
     """Return the key of a place in the line; less is earlier."""
     return -session.priority, session.submitted_at, session.id
 
@@ -34,7 +55,7 @@ def owner_axis_in_force(policy: entities.Policy) -> bool:
     return is_on and policy.scope is not entities.PreemptionScope.QUEUE
 
 
-def by_owner_rank(line: Iterable[entities.Session]) -> list[entities.Session]:
+def by_owner_rank(line: Iterable[One]) -> list[One]:
     """Let each owner's single-node sessions of one priority fill their own places by ``job_priority``."""
     result = list(line)
     places: dict[tuple[int, int], list[int]] = {}

@@ -27,7 +27,7 @@ from scheduler.models.queues import Queue
 from scheduler.models.resource_groups import GroupRole, GroupRounds, ResourceGroup
 from scheduler.models.sessions import Allocation, OutputPage, Run, Session, SessionDependency, SessionOutput
 from scheduler.models.slots import SlotKind
-from scheduler.models.users import Keypair, User
+from scheduler.models.users import IdempotentAnswer, Keypair, User
 
 __all__ = [
     "AgentCommand",
@@ -43,6 +43,7 @@ __all__ = [
     "GroupRole",
     "GroupRounds",
     "Handover",
+    "IdempotentAnswer",
     "Keypair",
     "KeypairResourcePolicy",
     "Listening",

@@ -11,7 +11,7 @@ import dataclasses
 import datetime
 import uuid
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from scheduler import clock, errors, models
 from scheduler.selectors import event_log, permissions
@@ -59,6 +59,18 @@ def visible(viewer: models.User) -> QuerySet[models.Decision]:
     """Return the preemptions (shadow ones included) of the groups that the viewer may see."""
     groups = permissions.visible_groups(viewer)
     return models.Decision.objects.filter(group__in=groups, kind__in=_KINDS)
+
+
+def narrowed(viewer: models.User, filters: Filters) -> QuerySet[models.Decision]:
+    """Return the preemptions that a list is narrowed to, with all that a line of it shows."""
+    return _narrow(visible(viewer), filters).select_related(*_RELATED)
+
+
+def victims(viewer: models.User, *, only_own: bool) -> QuerySet[models.Victim]:
+    """Return who was stopped in the viewer's groups, and the viewer's own sessions, with both sides."""
+    own = Q(session__owner=viewer)
+    found = own if only_own else own | Q(decision__group__in=permissions.visible_groups(viewer))
+    return models.Victim.objects.filter(found).select_related("decision__group", "decision__session", "fate")
 
 
 def require(viewer: models.User, public_id: uuid.UUID) -> models.Decision:

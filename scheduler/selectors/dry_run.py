@@ -61,14 +61,14 @@ class DryRun:
     at: datetime.datetime
 
 
-def dry_run(viewer: models.User, request: submission.SubmitRequest) -> DryRun:
+def dry_run(actor: actors.Actor, request: submission.SubmitRequest) -> DryRun:
     """
-    Return what would happen if the viewer submitted this now.
+    Return what would happen if the actor submitted this now.
 
     Raises:
         Refusal: the request would not be accepted; with a sentence per field.
     """
-    checked = submission.check(actors.of_user(viewer), request)
+    checked = submission.check(actor, request)
     loaded = snapshots.load_snapshot(checked.group)
     session = _hypothetical(checked, loaded.snapshot)
     answer = _ask(loaded, session)

@@ -147,6 +147,13 @@ def _is_named_submitter(user: Viewer, queue: models.Queue) -> bool:
     return user.pk in users or user.groups.filter(pk__in=teams).exists()
 
 
+def can_have_keypairs(user: Viewer) -> bool:
+    """Say whether the person may have keypairs: who may submit anywhere, and administrators."""
+    return is_administrator(user) or any(
+        _RANK[role] >= _RANK[Role.SUBMITTER] for role in roles_of(user).values()
+    )
+
+
 def can_create_private(user: Viewer, group: models.ResourceGroup) -> bool:
     """Say whether the person may create private or system sessions in the group."""
     return _has(user, group, Role.MANAGER)

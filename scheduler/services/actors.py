@@ -14,19 +14,27 @@ class Actor:
     user: models.User | None
     name: str
     request_id: str = ""
+    keypair: models.Keypair | None = None  #: shown with the request, where it came through the API
 
     @property
     def user_id(self) -> int | None:
         """Return the person's id, None for the machine."""
         return self.user.pk if self.user else None
 
+    @property
+    def policy(self) -> models.KeypairResourcePolicy | None:
+        """Return what the person may ask for this way: the keypair's policy, else the person's own; None = anything."""
+        if self.keypair is not None and self.keypair.policy is not None:
+            return self.keypair.policy
+        return self.user.policy if self.user else None
+
 
 SYSTEM = Actor(None, "scheduler")
 
 
-def of_user(user: models.User, *, request_id: str = "") -> Actor:
+def of_user(user: models.User, *, request_id: str = "", keypair: models.Keypair | None = None) -> Actor:
     """Return the actor for a person who is logged in, or whose keypair was shown."""
-    return Actor(user, user.get_username(), request_id)
+    return Actor(user, user.get_username(), request_id, keypair)
 
 
 def of_command(name: str) -> Actor:

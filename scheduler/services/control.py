@@ -181,8 +181,10 @@ def change_session(
         row = locks.session(session.pk)
         if row.state == S.TERMINATED:
             raise _refuse(row, "changed")
+        keypair = actor.keypair if actor.user_id == row.owner_id else None
+        policy = keypair.policy if keypair and keypair.policy else row.owner.policy
         changes = priorities.changes(
-            row, priority=priority, job_priority=job_priority, is_preemptible=is_preemptible
+            row, policy, priority=priority, job_priority=job_priority, is_preemptible=is_preemptible
         )
         if not changes:
             return

@@ -81,10 +81,14 @@ def check_opt_out(policy: models.KeypairResourcePolicy | None, is_preemptible: o
 
 
 def changes(
-    row: models.Session, *, priority: object, job_priority: object, is_preemptible: object
+    row: models.Session,
+    policy: models.KeypairResourcePolicy | None,
+    *,
+    priority: object,
+    job_priority: object,
+    is_preemptible: object,
 ) -> dict[str, Any]:
-    """Return the columns that really change, checked; the cap in force is copied along."""
-    policy = row.owner.policy
+    """Return the columns that really change, checked against a policy; the cap in force is copied along."""
     wanted: dict[str, Any] = {}
     if priority is not None:
         wanted["priority"] = priority_for(policy, row.queue, priority)

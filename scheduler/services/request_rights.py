@@ -8,7 +8,7 @@ from typing import Any
 from scheduler import errors, models
 from scheduler.core import entities
 from scheduler.selectors import permissions
-from scheduler.services import faults, priorities, request_values, session_requests
+from scheduler.services import actors, faults, priorities, request_values, session_requests
 
 
 def group_of(
@@ -44,15 +44,18 @@ def queue_of(
 
 
 def rights(
-    user: models.User,
+    actor: actors.Actor,
     request: session_requests.SubmitRequest,
     *,
     group: models.ResourceGroup,
     queue: models.Queue,
     found: faults.Faults,
 ) -> dict[str, Any]:
-    policy = user.policy
-    if (request.is_private or request.type == "system") and not permissions.can_create_private(user, group):
+    assert actor.user is not None
+    policy = actor.policy
+    if (request.is_private or request.type == "system") and not permissions.can_create_private(
+        actor.user, group
+    ):
         found.add("type", "only managers of the group create private or system sessions", "not-allowed")
     return {
         "priority": found.attempt(lambda: priorities.priority_for(policy, queue, request.priority)),

@@ -73,7 +73,7 @@ def check(actor: actors.Actor, request: session_requests.SubmitRequest) -> sessi
     queue = request_rights.queue_of(actor.user, request, group, found)
     columns = request_values.columns(request, found)
     if group is not None and queue is not None:
-        columns |= request_rights.rights(actor.user, request, group=group, queue=queue, found=found)
+        columns |= request_rights.rights(actor, request, group=group, queue=queue, found=found)
     dependencies = request_rights.dependencies(actor.user, request, found)
     found.raise_if_any()
     assert group is not None

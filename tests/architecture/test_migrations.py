@@ -36,7 +36,7 @@ def later(plan):
 def is_harmless(operation, state):
     """Say whether code that does not know of an operation can go on reading and writing after it."""
     match operation:
-        case migrations.CreateModel() | migrations.AddIndex():
+        case migrations.CreateModel() | migrations.AddIndex() | migrations.AlterModelOptions():
             return True
         case migrations.AddField(field=models.ManyToManyField()):
             return True
@@ -49,10 +49,13 @@ def is_harmless(operation, state):
 
 
 def _is_wider(old, new):
-    has_same_column = old.db_type(connection) == new.db_type(connection) or (old.max_length or 0) < (
-        new.max_length or 0
-    )
-    return type(old) is type(new) and has_same_column and (new.null or not old.null)
+    return type(old) is type(new) and _has_same_column(old, new) and (new.null or not old.null)
+
+
+def _has_same_column(old, new):
+    if isinstance(new, models.ForeignKey):  # its column is that of what it points to, which no state resolves
+        return old.remote_field.model == new.remote_field.model
+    return old.db_type(connection) == new.db_type(connection) or (old.max_length or 0) < (new.max_length or 0)
 
 
 def test_each_migration_since_the_release_leaves_the_code_before_it_running(plan):

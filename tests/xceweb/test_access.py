@@ -7,11 +7,13 @@ A route without a row fails, so that no page is added without saying who may ope
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django import urls
+from django.db import transaction
 from django.test import Client
 
 from scheduler import models
@@ -33,6 +35,8 @@ PREVIEWING: Statuses = (302, 403, 403, 403, 200, 200, 404, 200)
 MANAGING: Statuses = (302, 403, 403, 403, 403, 302, 404, 302)
 CHANGING: Statuses = (302, 403, 403, 403, 403, 422, 404, 422)
 UNDOING: Statuses = (302, 403, 403, 403, 403, 404, 404, 404)
+API_MANAGING: Statuses = (401, 403, 403, 403, 403, 200, 404, 200)
+API_OPERATING: Statuses = (401, 403, 403, 403, 200, 200, 404, 200)
 ADMINISTERING: Statuses = (302, 404, 404, 404, 404, 404, 404, 200)
 
 
@@ -43,22 +47,59 @@ class Row:
     statuses: Statuses
     args: Callable[[worlds.World], list[Any]] = lambda world: []
     post: dict[str, str] | None = None
+    json: dict[str, Any] | None = None  #: a body for the method that the name ends with, or POST
 
 
 def _session(world: worlds.World) -> list[Any]:
     return [world.waiting.public_id]
 
 
+def _group(world: worlds.World) -> list[Any]:
+    return ["gpu"]
+
+
+_RULES: dict[str, Any] = {"preemption": {"enabled": False}, "reason": "a test of rights"}
 TABLE: dict[str, Row] = {
     "accounts:login": Row((200, 302, 302, 302, 302, 302, 302, 302)),
     "accounts:logout": Row((302,) * 8, post={}),
+    "api:decision-list": Row(PROGRAM),
     "api:decision-record": Row(PROGRAM_OF_GROUP, lambda world: [world.decision.public_id]),
     "api:decision-rerun": Row(PROGRAM_OF_GROUP, lambda world: [world.decision.public_id]),
-    "api:node-lost": Row(
-        (401, 403, 403, 403, 403, 403, 404, 400), lambda world: ["gpu-1"], {"reason": "no JSON"}
+    "api:event-list": Row(PROGRAM),
+    "api:group": Row(PROGRAM_OF_GROUP, _group),
+    "api:group-act": Row(API_MANAGING, lambda world: ["gpu", "stop-starting"], json={"reason": "a test"}),
+    "api:group-list": Row(PROGRAM),
+    "api:group-policies": Row(PROGRAM_OF_GROUP, _group),
+    "api:group-preemption": Row(PROGRAM_OF_GROUP, _group),
+    "api:group-preemption PATCH": Row((401, 403, 403, 403, 403, 428, 404, 428), _group, json=_RULES),
+    "api:group-preemption PUT": Row((401, 403, 403, 403, 403, 428, 404, 428), _group, json=_RULES),
+    "api:group-preview": Row((401, 403, 403, 403, 200, 200, 404, 200), _group, json={}),
+    "api:group-rounds": Row(PROGRAM_OF_GROUP, _group),
+    "api:keypair": Row((401,) + (404,) * 7, lambda world: ["XCENOBODY"]),
+    "api:keypair-list": Row(PROGRAM),
+    "api:keypair-list POST": Row((401, 403, 201, 201, 201, 201, 201, 201), json={"name": "a test"}),
+    "api:keypair-revoke": Row((401,) + (404,) * 7, lambda world: ["XCENOBODY"], json={}),
+    "api:me": Row(PROGRAM),
+    "api:node": Row(PROGRAM_OF_GROUP, lambda world: ["gpu-1"]),
+    "api:node-act": Row(API_OPERATING, lambda world: ["gpu-1", "drain"], json={"reason": "a test"}),
+    "api:node-list": Row(PROGRAM),
+    "api:preemption-list": Row(PROGRAM),
+    "api:queue": Row(PROGRAM_OF_GROUP, lambda world: ["normal"]),
+    "api:queue-list": Row(PROGRAM),
+    "api:queue-order": Row(PROGRAM_OF_GROUP, lambda world: ["normal"]),
+    "api:session": Row(PROGRAM_OF_GROUP, _session),
+    "api:session PATCH": Row((401, 403, 200, 403, 403, 403, 404, 200), _session, json={"job_priority": 11}),
+    "api:session-act": Row(
+        (401, 403, 200, 403, 200, 200, 404, 200), lambda world: [world.waiting.public_id, "hold"], json={}
     ),
     "api:session-counterfactuals": Row(PROGRAM_OF_GROUP, _session),
+    "api:session-dry-run": Row((401,) + (400,) * 7, json={}),
     "api:session-explanation": Row(PROGRAM_OF_GROUP, _session),
+    "api:session-list": Row(PROGRAM),
+    "api:session-list POST": Row((401,) + (400,) * 7, json={}),
+    "api:session-output": Row((401, 403, 200, 403, 403, 403, 404, 200), _session),
+    "api:session-runs": Row((401, 403, 200, 403, 200, 200, 404, 200), _session),
+    "api:session-timeline": Row(PROGRAM_OF_GROUP, _session),
     "common:livez": Row(EVERYBODY),
     "common:navigation": Row(LOGGED_IN),
     "common:readyz": Row(EVERYBODY),
@@ -93,6 +134,8 @@ TABLE: dict[str, Row] = {
     "help:reason": Row(LOGGED_IN, lambda world: ["held"]),
     "help:reasons": Row(LOGGED_IN),
     "live:event-list": Row(PROGRAM),
+    "schema:docs": Row(EVERYBODY),
+    "schema:openapi": Row(EVERYBODY),
 }
 
 
@@ -109,24 +152,33 @@ def test_every_route_has_a_row() -> None:
     """Routes and rows are the same set."""
     routes = set(_names(urls.get_resolver("xceweb.urls")))
 
-    assert routes == {name.removesuffix(" POST") for name in TABLE}
+    assert routes == {name.partition(" ")[0] for name in TABLE}
 
 
 @pytest.mark.parametrize("name", sorted(TABLE))
 def test_each_person_gets_the_status_of_the_table(name: str) -> None:
     """Eight people ask the same address."""
     world, row = worlds.a_world(), TABLE[name]
-    address = urls.reverse(name.removesuffix(" POST"), args=row.args(world))
+    route, _, method = name.partition(" ")
+    address = urls.reverse(route, args=row.args(world))
 
     client = Client()
-    got = tuple(_ask(client, world.people.get(person), address, row.post) for person in worlds.PEOPLE)
+    got = tuple(_ask(client, world.people.get(person), address, (row, method)) for person in worlds.PEOPLE)
 
     assert dict(zip(worlds.PEOPLE, row.statuses, strict=True)) == dict(zip(worlds.PEOPLE, got, strict=True))
 
 
-def _ask(client: Client, user: models.User | None, address: str, post: dict[str, str] | None) -> int:
+def _ask(client: Client, user: models.User | None, address: str, how: tuple[Row, str]) -> int:
+    row, method = how
     client.logout()
     if user is not None:
         client.force_login(user)
-    answer = client.get(address) if post is None else client.post(address, post)
+    if row.json is not None:
+        with transaction.atomic():  # what one person does is undone for the next
+            answer = client.generic(
+                method or "POST", address, json.dumps(row.json), content_type="application/json"
+            )
+            transaction.set_rollback(True)
+        return answer.status_code
+    answer = client.get(address) if row.post is None else client.post(address, row.post)
     return answer.status_code

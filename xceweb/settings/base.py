@@ -32,6 +32,8 @@ INSTALLED_APPS = [
     "django_htmx",
     "csp",
     "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
     "scheduler",
     "xceweb.common",
     "xceweb.live",
@@ -190,6 +192,48 @@ if ENV["XCE_DEMO_STREAM"]:
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "xceweb.api.authentication.KeypairAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "rest_framework.permissions.IsAuthenticated",
+        "xceweb.api.permissions.HasScope",
+    ],
+    "DEFAULT_THROTTLE_CLASSES": ["xceweb.api.throttles.RequestsPerMinute"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "xceweb.api.problems.handle",
+}
+#: Requests that one keypair, or one person who is logged in, may make in a minute; 0 = any number.
+API_REQUESTS_PER_MINUTE: int = ENV["XCE_API_REQUESTS_PER_MINUTE"]
+SPECTACULAR_SETTINGS = {
+    "TITLE": "XCE Web",
+    "DESCRIPTION": "Sessions, queues, nodes and the preemption switch of a cluster, and why everything is as it is.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PUBLIC": True,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "SessionState": "xceweb.api.enums.SESSION_STATE",
+        "NodeState": "xceweb.api.enums.NODE_STATE",
+        "QueueState": "xceweb.api.enums.QUEUE_STATE",
+        "PreemptionState": "xceweb.api.enums.PREEMPTION_STATE",
+        "PreemptionScope": "xceweb.api.enums.PREEMPTION_SCOPE",
+        "PreemptionMode": "xceweb.api.enums.PREEMPTION_MODE",
+        "PreemptionOrder": "xceweb.api.enums.PREEMPTION_ORDER",
+        "Placement": "xceweb.api.enums.PLACEMENT",
+        "SessionType": "xceweb.api.enums.SESSION_TYPE",
+        "KeypairScope": "xceweb.api.enums.KEYPAIR_SCOPE",
+        "OutputState": "xceweb.api.enums.OUTPUT_STATE",
+        "RerunState": "xceweb.api.enums.RERUN_STATE",
+        "DryRunOutcome": "xceweb.api.enums.DRY_RUN_OUTCOME",
+        "SilentNode": "xceweb.api.enums.SILENT_NODE",
+    },
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
 }
 
 LOGGING = {

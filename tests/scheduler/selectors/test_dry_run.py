@@ -9,14 +9,16 @@ import pytest
 
 from scheduler import clock, errors, models
 from scheduler.selectors import dry_run
-from scheduler.services import submission
+from scheduler.services import actors, submission
 from tests import model_factories, worlds
 
 
 def ask(world: worlds.World, who: str = "owner", **changes: Any) -> dry_run.DryRun:
     """Ask for one GPU in the world's group, with changes."""
     values = {"name": "n", "group": "gpu", "queue": "normal", "argv": ["true"], "slots": {"cuda.device": "1"}}
-    return dry_run.dry_run(world.people[who], submission.SubmitRequest(**{**values, **changes}))
+    return dry_run.dry_run(
+        actors.of_user(world.people[who]), submission.SubmitRequest(**{**values, **changes})
+    )
 
 
 def fill(world: worlds.World, who: str = "submitter", **fields: Any) -> models.Session:

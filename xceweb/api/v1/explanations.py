@@ -6,59 +6,79 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from django import http
-from django.views.decorators import http as methods
+from rest_framework import request as drf_request
+from rest_framework import response
 
 from scheduler import models
 from scheduler.core.counterfactuals import answers
 from scheduler.selectors import decisions, explanations, permissions
+from xceweb.api import docs, resource
+from xceweb.api.v1 import explanation_shapes, samples
 from xceweb.dashboard.contexts import candidates, counterfactuals, session_page, session_seen
 
 
-@methods.require_safe
-def session_explanation(request: http.HttpRequest, public_id: uuid.UUID) -> http.JsonResponse:
-    """Say why a session is as it is."""
-    session = permissions.require_session(request.user, public_id)
-    seen = session_seen.look(request.user, session)
-    why = session_page.why(seen)
-    return http.JsonResponse(
-        {
-            "session": session.public_id,
-            "state": session.state,
-            "result": session.result,
-            "queue": session.queue.slug,
-            "group": session.group.slug,
-            "kind": why["kind"],
-            "sentence": _plain(why["sentence"]),
-            "note": _plain(why.get("note", "")),
-            **_reason(seen, why),
-        }
+class SessionExplanation(resource.Resource):
+    """Why a session waits, was stopped, or is as it is."""
+
+    @docs.operation(
+        summary="Say why a session is as it is",
+        answer=explanation_shapes.Explanation,
+        name="session_explanation",
+        example=samples.EXPLANATION,
+        errors=(404,),
     )
+    def get(self, request: drf_request.Request, public_id: uuid.UUID) -> response.Response:
+        """Return the sentence of its page, with what it rests on."""
+        session = permissions.require_session(self.viewer, public_id)
+        seen = session_seen.look(self.viewer, session)
+        why = session_page.why(seen)
+        return response.Response(
+            {
+                "session": session.public_id,
+                "state": session.state,
+                "result": session.result,
+                "queue": session.queue.slug,
+                "group": session.group.slug,
+                "kind": why["kind"],
+                "sentence": _plain(why["sentence"]),
+                "note": _plain(why.get("note", "")),
+                **_reason(seen, why),
+            }
+        )
 
 
-@methods.require_safe
-def session_counterfactuals(request: http.HttpRequest, public_id: uuid.UUID) -> http.JsonResponse:
-    """
-    Say what would have spared a session that was stopped, or would help one that waits.
+class SessionCounterfactuals(resource.Resource):
+    """What would have spared a session that was stopped, or would help one that waits."""
 
-    ``state`` is ``none`` where there is nothing to ask, else as ``selectors.counterfactuals.State`` says; moments are
-    microseconds since the epoch, amounts are in the smallest unit of their kind. ``policies`` are those of other
-    packages that took part: then only values that were tried are said, no ranges.
-    """
-    session = permissions.require_session(request.user, public_id)
-    seen = session_seen.look(request.user, session)
-    kind = session_page.shown(seen)
-    told = counterfactuals.ask(seen, kind)
-    return http.JsonResponse(
-        {
-            "session": session.public_id,
-            "kind": kind,
-            "state": told.state if told else "none",
-            "is_complete": told.is_complete if told else True,
-            "policies": list(told.policies) if told else [],
-            "answers": [_answer(seen, one) for one in told.answers] if told else [],
-        }
+    @docs.operation(
+        summary="Say what would have spared a session, or would help it",
+        answer=explanation_shapes.Counterfactuals,
+        name="session_counterfactuals",
+        example=samples.COUNTERFACTUALS,
+        errors=(404,),
     )
+    def get(self, request: drf_request.Request, public_id: uuid.UUID) -> response.Response:
+        """
+        Run the round again with one thing changed at a time, and tell what would have come out.
+
+        ``state`` is ``none`` where there is nothing to ask; moments are microseconds since the epoch, amounts are in
+        the smallest unit of their kind. ``policies`` are those of other packages that took part: then only values that
+        were tried are said, no ranges.
+        """
+        session = permissions.require_session(self.viewer, public_id)
+        seen = session_seen.look(self.viewer, session)
+        kind = session_page.shown(seen)
+        told = counterfactuals.ask(seen, kind)
+        return response.Response(
+            {
+                "session": session.public_id,
+                "kind": kind,
+                "state": told.state if told else "none",
+                "is_complete": told.is_complete if told else True,
+                "policies": list(told.policies) if told else [],
+                "answers": [_answer(seen, one) for one in told.answers] if told else [],
+            }
+        )
 
 
 def _answer(seen: session_seen.Seen, one: answers.Counterfactual) -> dict[str, Any]:
@@ -88,36 +108,47 @@ def _reason(seen: session_seen.Seen, why: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-@methods.require_safe
-def decision_record(request: http.HttpRequest, public_id: uuid.UUID) -> http.JsonResponse:
-    """Return a decision's record with public ids, both sides; candidates that the viewer may not see are left out."""
-    row = decisions.require(request.user, public_id)
-    ids = {row.session_id, *(one["session_id"] for one in row.record["candidates"])}
-    others = explanations.others(request.user, ids)
-    shown = candidates.visible(row.record["candidates"], others)
-    names = explanations.node_names(explanations.node_ids(shown, row.record["nodes"]))
-    return http.JsonResponse(
-        {
-            "decision": row.public_id,
-            "number": row.pk,
-            "at": row.at,
-            "round": row.round.number,
-            "core_version": row.round.core_version,
-            "snapshot_digest": row.round.digest,
-            "group": row.group.slug,
-            "kind": row.kind,
-            "axis": row.axis,
-            "policy_name": row.policy_name,
-            "policy_version": row.round.policy.version,
-            "outcome": decisions.outcome_of(row),
-            "node": row.node.name,
-            "slots": row.record["slots"],
-            "preemptor": _who(others.get(row.session_id)) | {"value": row.preemptor_value},
-            "victims": [_victim(row, one, others) for one in row.record["victims"]],
-            "candidates": [_candidate(one, others, names) for one in shown],
-            "nodes": [{**one, "node": names.get(one["node_id"])} for one in map(dict, row.record["nodes"])],
-        }
+class Decision(resource.Resource):
+    """One preemption whole."""
+
+    @docs.operation(
+        summary="Read the record of a decision",
+        answer=explanation_shapes.Record,
+        name="decision_read",
+        example=samples.RECORD,
+        errors=(404,),
     )
+    def get(self, request: drf_request.Request, public_id: uuid.UUID) -> response.Response:
+        """Return the record with public ids, both sides; candidates that the reader may not see are left out."""
+        row = decisions.require(self.viewer, public_id)
+        ids = {row.session_id, *(one["session_id"] for one in row.record["candidates"])}
+        others = explanations.others(self.viewer, ids)
+        shown = candidates.visible(row.record["candidates"], others)
+        names = explanations.node_names(explanations.node_ids(shown, row.record["nodes"]))
+        return response.Response(
+            {
+                "decision": row.public_id,
+                "number": row.pk,
+                "at": row.at,
+                "round": row.round.number,
+                "core_version": row.round.core_version,
+                "snapshot_digest": row.round.digest,
+                "group": row.group.slug,
+                "kind": row.kind,
+                "axis": row.axis,
+                "policy_name": row.policy_name,
+                "policy_version": row.round.policy.version,
+                "outcome": decisions.outcome_of(row),
+                "node": row.node.name,
+                "slots": row.record["slots"],
+                "preemptor": _who(others.get(row.session_id)) | {"value": row.preemptor_value},
+                "victims": [_victim(row, one, others) for one in row.record["victims"]],
+                "candidates": [_candidate(one, others, names) for one in shown],
+                "nodes": [
+                    {**one, "node": names.get(one["node_id"])} for one in map(dict, row.record["nodes"])
+                ],
+            }
+        )
 
 
 def _who(other: explanations.Other | None) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def _answer(request: http.HttpRequest, form: submit_form.SubmitForm) -> dict[str
     if not form.is_valid():
         return context.refused(form)
     try:
-        return context.answer(dry_run.dry_run(request.user, form.to_request()), form.kinds)
+        return context.answer(dry_run.dry_run(actors.of_user(request.user), form.to_request()), form.kinds)
     except errors.Refusal as refusal:
         form.add_refusal(refusal)
         return context.refused(form)

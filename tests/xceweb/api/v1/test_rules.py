@@ -1,0 +1,141 @@
+"""The switch by API: ETag, If-Match, difference, preview."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler import models
+from tests import model_factories
+
+PATH = "/resource-groups/gpu/preemption"
+
+
+def change(api, preemption, *, match="*", reason="a good reason", method="PATCH"):
+    headers = {"If_Match": match} if match else {}
+    return api.send(method, PATH, {"preemption": preemption, "reason": reason}, **headers)
+
+
+def test_the_switch_is_read_with_its_version_and_turned_with_it(api_of, world):
+    api = api_of("manager")
+    read = api.get(PATH)
+
+    off = change(api, {"enabled": False}, match=read["ETag"])
+
+    assert (read.json()["preemption"]["enabled"], read.json()["preemption"]["state"]) == (True, "on")
+    assert (off.status_code, off["ETag"], off.json()["preemption"]["state"]) == (200, '"2"', "off")
+    audit = models.ConfigChange.objects.get(
+        object_type="resource group policy", after__preemption_state="off"
+    )
+    assert (audit.actor_name, audit.reason, audit.request_id) == (
+        "manager",
+        "a good reason",
+        off["X-Request-ID"],
+    )
+
+
+def test_who_comes_late_is_shown_what_changed(api_of):
+    api = api_of("manager")
+    etag = api.get(PATH)["ETag"]
+    change(api, {"min_runtime": 60}, match=etag)
+
+    late = change(api, {"enabled": False}, match=etag)
+
+    assert (late.status_code, late.json()["code"]) == (412, "precondition-failed")
+    assert late.json()["fields"] == {"preemption.min_runtime": "was 0, is 60 now"}
+    assert api.get(PATH).json()["preemption"]["enabled"]
+
+
+def test_a_change_without_if_match_overwrites_nobody(api_of):
+    assert change(api_of("manager"), {"enabled": False}, match="").status_code == 428
+
+
+def test_put_replaces_all_rules_and_patch_those_that_are_named(api_of):
+    api = api_of("manager")
+
+    change(api, {"min_runtime": 60, "mode": "terminate"})
+    kept = change(api, {"grace_period": 20}).json()["preemption"]
+    replaced = change(api, {"enabled": True, "grace_period": 30}, method="PUT").json()["preemption"]
+
+    assert (kept["min_runtime"], kept["mode"], kept["grace_period"]) == (60, "terminate", 20)
+    assert (replaced["min_runtime"], replaced["grace_period"], replaced["enabled"]) == (0, 30, True)
+
+
+@pytest.mark.parametrize(
+    ("preemption", "field"),
+    [
+        ({"enabled": "true"}, "preemption.enabled"),
+        ({"enabled": True, "state": "off"}, "preemption.enabled"),
+        ({"mode": "explode"}, "preemption.mode"),
+        ({"grace_period": 86_401}, "preemption.grace_period"),
+        ({"min_runtime": -1}, "preemption.min_runtime"),
+        ({"min_runtime": "60"}, "preemption.min_runtime"),
+        ({"suspend_releases": ["gold"]}, "preemption.suspend_releases"),
+        ({"nonsense": 1}, "preemption.nonsense"),
+    ],
+)
+def test_a_bad_rule_is_named_and_changes_nothing(api_of, preemption, field):
+    api = api_of("manager")
+
+    answer = change(api, preemption)
+
+    assert (answer.status_code, list(answer.json()["fields"])) == (400, [field])
+    assert api.get(PATH).json()["version"] == 1
+
+
+def test_a_reason_is_needed(api_of):
+    api = api_of("manager")
+
+    assert change(api, {"enabled": False}, reason="").status_code == 400
+    assert api.send("PATCH", PATH, {"preemption": {"enabled": False}}, If_Match="*").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("person", "reads", "previews", "changes"),
+    [
+        ("viewer", 200, 403, 403),
+        ("operator", 200, 200, 403),
+        ("manager", 200, 200, 200),
+        ("outsider", 404, 404, 404),
+    ],
+)
+def test_who_may(api_of, person, reads, previews, changes):
+    api = api_of(person)
+
+    assert api.get(PATH).status_code == reads
+    assert api.post(f"{PATH}/preview", {"preemption": {"mode": "suspend"}}).status_code == previews
+    assert change(api, {"min_runtime": 5}).status_code == changes
+
+
+def test_a_preview_leaves_no_trace(api_of, world):
+    model_factories.a_session(
+        owner=world.people["owner"],
+        queue=world.queues["normal"],
+        group=world.group,
+        name="asks",
+        job_priority=99,
+    )
+    before = (
+        models.Decision.objects.count(),
+        models.Event.objects.count(),
+        models.PolicyVersion.objects.count(),
+    )
+
+    found = api_of("operator").post(f"{PATH}/preview", {}).json()
+
+    after = (
+        models.Decision.objects.count(),
+        models.Event.objects.count(),
+        models.PolicyVersion.objects.count(),
+    )
+    assert set(found) == {"round", "at", "victims", "starts", "waited_s", "protected"}
+    assert before == after
+
+
+def test_versions_tell_what_each_changed(api_of):
+    api = api_of("manager")
+    change(api, {"min_runtime": 60}, reason="give them a minute")
+
+    newest = api.get("/resource-groups/gpu/policies").json()[0]
+
+    assert (newest["version"], newest["reason"]) == (2, "give them a minute")
+    assert newest["changes"] == {"min_runtime": [0, 60]}

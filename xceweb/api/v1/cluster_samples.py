@@ -1,0 +1,141 @@
+"""Values for the examples of the schema: groups, queues, nodes, rules, people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xceweb.api.v1 import samples
+
+_USE = {"capacity": 8, "allocated": 5, "releasing": 1, "reserved": 0, "free": 2, "drained": 0}
+GROUP: dict[str, Any] = {
+    "slug": "gpu",
+    "description": "Four machines with eight devices each",
+    "role": "submitter",
+    "preemption": "on",
+    "is_starting": True,
+    "policy_version": 3,
+    "queues": ["background", "research"],
+    "nodes": 4,
+    "capacity": {"cuda.device": _USE},
+    "sessions": {"pending": 12, "running": 9},
+    "last_round": 4711,
+    "last_round_at": samples.MOMENT,
+}
+QUEUE: dict[str, Any] = {
+    "slug": "research",
+    "description": "",
+    "state": "open",
+    "preemptible": False,
+    "preemptible_queues": ["background"],
+    "preempt_policy": "lowest_priority_first",
+    "preempt_policy_error": "",
+    "default_priority": None,
+    "max_priority": 100,
+    "groups": ["gpu"],
+    "running": 9,
+    "pending": 12,
+    "oldest_wait_s": 340,
+}
+PLACE: dict[str, Any] = {
+    "position": 1,
+    "session": samples.SESSION_ID,
+    "name": "train-resnet",
+    "is_mine": True,
+    "group": "gpu",
+    "queue": "research",
+    "state": "pending",
+    "priority": 10,
+    "reason": "no-resources",
+}
+NODE: dict[str, Any] = {
+    "name": "gpu-2",
+    "group": "gpu",
+    "state": "ready",
+    "state_reason": "",
+    "labels": {"zone": "a"},
+    "max_sessions": None,
+    "last_report_at": samples.MOMENT,
+    "slots": {"cuda.device": _USE},
+    "devices": {"cuda.device": ["you", "allocated", "free", "free"]},
+}
+RULES: dict[str, Any] = {
+    "enabled": True,
+    "state": "on",
+    "mode": "suspend",
+    "order": "oldest",
+    "scope": "owner_then_queue",
+    "min_runtime": 60,
+    "grace_period": 10,
+}
+PREEMPTION: dict[str, Any] = {
+    "group": "gpu",
+    "version": 3,
+    "preemption": RULES,
+    "reason": "urgent work waited for hours",
+    "changed_by": "mona",
+    "changed_at": samples.MOMENT,
+}
+PREVIEW: dict[str, Any] = {
+    "round": 4711,
+    "at": samples.MOMENT,
+    "victims": [
+        {
+            "session": samples.OTHER_ID,
+            "queue": "background",
+            "node": "gpu-2",
+            "axis": "queue",
+            "value": 5,
+            "preemptor_value": 20,
+            "preemptor": samples.SESSION_ID,
+            "slots": {"cuda.device": 2},
+            "ran_s": 5400,
+            "action": "suspend",
+            "mode": "suspend",
+        }
+    ],
+    "starts": 1,
+    "waited_s": 340,
+    "protected": {"min-runtime": 2, "not-lower": 6},
+}
+VERSION: dict[str, Any] = {
+    "version": 3,
+    "reason": "urgent work waited for hours",
+    "changed_by": "mona",
+    "changed_at": samples.MOMENT,
+    "preemption": RULES,
+    "changes": {"state": ["shadow", "on"]},
+}
+ROUND: dict[str, Any] = {
+    "number": 4711,
+    "group": "gpu",
+    "at": samples.MOMENT,
+    "duration_ms": 12,
+    "policy_version": 3,
+    "core_version": "7",
+    "digest": "9f2b6a0c" * 8,
+    "dispatched": 1,
+    "preempted": 1,
+    "pended": 11,
+    "has_snapshot": True,
+}
+KEYPAIR: dict[str, Any] = {
+    "access_key": "XCEJBSWY3DPEHPK3PXP",
+    "name": "nightly pipeline",
+    "user": "alice",
+    "scope": "sessions",
+    "policy": None,
+    "is_active": True,
+    "created_at": samples.MOMENT,
+    "expires_at": None,
+    "last_used_at": None,
+}
+ME: dict[str, Any] = {
+    "username": "alice",
+    "is_administrator": False,
+    "roles": {"gpu": "submitter"},
+    "policy": "everybody",
+    "max_priority": 50,
+    "may_opt_out": True,
+    "keypair": "XCEJBSWY3DPEHPK3PXP",
+    "scope": "sessions",
+}

@@ -1,0 +1,81 @@
+"""How groups, queues and nodes look in JSON."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from xceweb.api import enums
+
+
+class KindUse(serializers.Serializer):
+    """What is used of a kind, in its smallest unit."""
+
+    capacity = serializers.IntegerField()
+    allocated = serializers.IntegerField()
+    releasing = serializers.IntegerField()
+    reserved = serializers.IntegerField()
+    free = serializers.IntegerField()
+    drained = serializers.IntegerField()
+
+
+class Group(serializers.Serializer):
+    """A resource group."""
+
+    slug = serializers.CharField()
+    description = serializers.CharField(allow_blank=True)
+    role = serializers.CharField(allow_null=True, help_text="the reader's")
+    preemption = serializers.ChoiceField(enums.PREEMPTION_STATE)
+    is_starting = serializers.BooleanField()
+    policy_version = serializers.IntegerField()
+    queues = serializers.ListField(child=serializers.CharField())
+    nodes = serializers.IntegerField()
+    capacity = serializers.DictField(child=KindUse())
+    sessions = serializers.DictField(child=serializers.IntegerField(), help_text="by state")
+    last_round = serializers.IntegerField()
+    last_round_at = serializers.DateTimeField(allow_null=True)
+
+
+class Queue(serializers.Serializer):
+    """A queue and its cross-owner rules."""
+
+    slug = serializers.CharField()
+    description = serializers.CharField(allow_blank=True)
+    state = serializers.ChoiceField(enums.QUEUE_STATE)
+    preemptible = serializers.BooleanField()
+    preemptible_queues = serializers.ListField(child=serializers.CharField())
+    preempt_policy = serializers.CharField()
+    preempt_policy_error = serializers.CharField(allow_blank=True)
+    default_priority = serializers.IntegerField(allow_null=True)
+    max_priority = serializers.IntegerField()
+    groups = serializers.ListField(child=serializers.CharField())
+    running = serializers.IntegerField()
+    pending = serializers.IntegerField()
+    oldest_wait_s = serializers.IntegerField(allow_null=True)
+
+
+class Place(serializers.Serializer):
+    """One session's place in a line."""
+
+    position = serializers.IntegerField()
+    session = serializers.UUIDField()
+    name = serializers.CharField(allow_null=True)
+    is_mine = serializers.BooleanField()
+    group = serializers.CharField()
+    queue = serializers.CharField()
+    state = serializers.CharField()
+    priority = serializers.IntegerField(allow_null=True)
+    reason = serializers.CharField(allow_null=True)
+
+
+class Node(serializers.Serializer):
+    """A machine."""
+
+    name = serializers.CharField()
+    group = serializers.CharField()
+    state = serializers.ChoiceField(enums.NODE_STATE)
+    state_reason = serializers.CharField(allow_blank=True)
+    labels = serializers.DictField(child=serializers.CharField())
+    max_sessions = serializers.IntegerField(allow_null=True)
+    last_report_at = serializers.DateTimeField(allow_null=True)
+    slots = serializers.DictField(child=KindUse())
+    devices = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))

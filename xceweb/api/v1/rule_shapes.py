@@ -1,0 +1,101 @@
+"""How the switch and the rules of a group look in JSON."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from scheduler import models
+from xceweb.api import fields
+
+
+class Rules(fields.Strict):
+    """The rules of a group; seconds, and null where there is no limit."""
+
+    def get_fields(self) -> dict[str, serializers.Field]:  # type: ignore[type-arg]
+        """Return a field for each rule, as the model has it."""
+        return {short(name): _rule(name) for name in models.PolicyVersion.RULES}
+
+
+def short(name: str) -> str:
+    """Return a rule's name inside the object ``preemption``."""
+    return name.removeprefix("preemption_")
+
+
+def _rule(name: str) -> serializers.Field:  # type: ignore[type-arg]
+    column = models.PolicyVersion._meta.get_field(name)
+    more = {"allow_null": column.null, "required": False}
+    if column.choices:
+        return serializers.ChoiceField([str(value) for value, _ in column.choices], required=False)
+    if name == "suspend_releases":
+        return serializers.ListField(child=fields.Text(), **more)
+    return fields.Flag(**more) if column.get_internal_type() == "BooleanField" else fields.Whole(**more)
+
+
+class Switched(Rules):
+    """The rules, and the switch as one word."""
+
+    def get_fields(self) -> dict[str, serializers.Field]:  # type: ignore[type-arg]
+        """Return the rules and ``enabled``."""
+        return {"enabled": fields.Flag(required=False, help_text="state is on"), **super().get_fields()}
+
+
+class Preemption(serializers.Serializer):
+    """The switch and the rules in force."""
+
+    group = serializers.CharField()
+    version = serializers.IntegerField()
+    preemption = Switched()
+    reason = serializers.CharField()
+    changed_by = serializers.CharField()
+    changed_at = serializers.DateTimeField()
+
+
+class PreemptionChange(fields.Strict):
+    """New rules: those that are left out stay (PATCH), or go back to the defaults (PUT)."""
+
+    preemption = Switched()
+    reason = fields.Text(max_length=500)
+
+
+class PreviewAsk(fields.Strict):
+    """Rules to try; the others are those in force."""
+
+    preemption = Switched(required=False)
+
+
+class PreviewVictim(serializers.Serializer):
+    """A session that would be stopped."""
+
+    session = serializers.UUIDField(allow_null=True)
+    queue = serializers.CharField(allow_null=True)
+    node = serializers.CharField()
+    axis = serializers.CharField()
+    value = serializers.IntegerField()
+    preemptor_value = serializers.IntegerField()
+    preemptor = serializers.UUIDField(allow_null=True)
+    slots = fields.Amounts()
+    ran_s = serializers.IntegerField()
+    action = serializers.CharField()
+    mode = serializers.CharField()
+
+
+class Preview(serializers.Serializer):
+    """Who would be stopped by one round under these rules; leaves no trace."""
+
+    round = serializers.IntegerField()
+    at = serializers.DateTimeField()
+    victims = PreviewVictim(many=True)
+    starts = serializers.IntegerField(help_text="waiting sessions that would get room")
+    waited_s = serializers.IntegerField(help_text="how long these have waited, together")
+    protected = serializers.DictField(child=serializers.IntegerField(), help_text="verdict -> sessions")
+
+
+class Version(serializers.Serializer):
+    """One version of a group's rules, and what it changed: rule -> [before, after]."""
+
+    version = serializers.IntegerField()
+    reason = serializers.CharField()
+    changed_by = serializers.CharField()
+    changed_at = serializers.DateTimeField()
+    preemption = Switched()
+    changes = serializers.DictField(child=serializers.ListField())

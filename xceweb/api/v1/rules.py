@@ -1,0 +1,220 @@
+"""The switch and the rules of a group: read, change with If-Match, preview, history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import request as drf_request
+from rest_framework import response
+
+from scheduler import errors, models
+from scheduler.core import entities
+from scheduler.selectors import explanations, permissions, policies, preview
+from scheduler.services import policies as changes_of
+from xceweb.api import docs, resource
+from xceweb.api.v1 import cluster_samples, rule_shapes, shown
+
+RULES = models.PolicyVersion.RULES
+_MATCH = docs.header("If-Match", "the ETag that the rules were read with", is_required=True)
+_MANAGED = (400, 403, 404, 412, 428)
+
+
+class Changed(errors.Refusal):
+    """Somebody changed the rules since this ETag was given."""
+
+    code = "precondition-failed"
+    status = 412
+
+
+class NoMatch(errors.Refusal):
+    """Send If-Match with the ETag that the rules were read with, so that nobody's change is overwritten."""
+
+    code = "precondition-required"
+    status = 428
+
+
+class Preemption(resource.Resource):
+    """The switch and the rules of one group."""
+
+    @docs.operation(
+        summary="Read the switch and the rules in force",
+        answer=rule_shapes.Preemption,
+        name="preemption_read",
+        example=cluster_samples.PREEMPTION,
+        errors=(404,),
+    )
+    def get(self, request: drf_request.Request, slug: str) -> response.Response:
+        """Return them; ``ETag`` is what a change has to send as If-Match."""
+        group = permissions.require_group(self.viewer, slug)
+        return _answer(group, policies.current(group))
+
+    @docs.operation(
+        summary="Put rules into force; what is left out goes back to its default",
+        answer=rule_shapes.Preemption,
+        name="preemption_replace",
+        body=rule_shapes.PreemptionChange,
+        body_example={"preemption": {"enabled": True, "mode": "suspend"}, "reason": "urgent work waits"},
+        example=cluster_samples.PREEMPTION,
+        errors=_MANAGED,
+        parameters=(_MATCH,),
+    )
+    def put(self, request: drf_request.Request, slug: str) -> response.Response:
+        """Replace all rules."""
+        defaults = {name: models.PolicyVersion._meta.get_field(name).get_default() for name in RULES}
+        return self._change(slug, defaults)
+
+    @docs.operation(
+        summary="Change some rules; what is left out stays",
+        answer=rule_shapes.Preemption,
+        name="preemption_change",
+        body=rule_shapes.PreemptionChange,
+        body_example={"preemption": {"enabled": False}, "reason": "maintenance tonight"},
+        example=cluster_samples.PREEMPTION,
+        errors=_MANAGED,
+        parameters=(_MATCH,),
+    )
+    def patch(self, request: drf_request.Request, slug: str) -> response.Response:
+        """Change those that are named."""
+        return self._change(slug, {})
+
+    def _change(self, slug: str, base: dict[str, Any]) -> response.Response:
+        group = permissions.require_group(self.viewer, slug)
+        permissions.require(permissions.can_change_policy(self.viewer, group), f"change the rules of {slug}")
+        values = self.read(rule_shapes.PreemptionChange)
+        changes = base | _rules(values["preemption"])
+        expected = _matched(self.request, policies.current(group))
+        try:
+            row = changes_of.change_policy(
+                self.actor, group, changes=changes, reason=values["reason"], expected_version=expected
+            )
+        except errors.Conflict as conflict:
+            raise _changed(group, expected, conflict.facts["current"]) from None
+        except errors.Refusal as refusal:
+            refusal.fields = {_path(name): text for name, text in refusal.fields.items()}
+            raise
+        return _answer(group, row)
+
+
+def _answer(group: models.ResourceGroup, row: models.PolicyVersion) -> response.Response:
+    return response.Response(shown.preemption(group, row), headers={"ETag": _etag(row.version)})
+
+
+def _etag(version: int) -> str:
+    return f'"{version}"'
+
+
+def _matched(request: drf_request.Request, current: models.PolicyVersion) -> int:
+    """Return the version that If-Match names."""
+    asked = request.headers.get("If-Match", "").strip()
+    if not asked:
+        raise NoMatch
+    text = asked.removeprefix("W/").strip('"')
+    if asked == "*":
+        return current.version
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise errors.Refusal(code="invalid", fields={"If-Match": "is no ETag of these rules: read them anew"})
+    return int(text)
+
+
+def _changed(group: models.ResourceGroup, expected: int, current: models.PolicyVersion) -> Changed:
+    """Return what is said of a change that came too late: each rule that changed meanwhile."""
+    before = policies.version(group, expected)
+    meanwhile = policies.difference(before, current)
+    fields = {_path(name): f"was {pair[0]!r}, is {pair[1]!r} now" for name, pair in meanwhile.items()}
+    text = (
+        f"{current.created_by_name} changed the rules of {group.slug} meanwhile: version {current.version}."
+    )
+    return Changed(text, fields=fields)
+
+
+def _path(name: str) -> str:
+    return f"preemption.{rule_shapes.short(name)}" if name in RULES else name
+
+
+def _rules(values: dict[str, Any]) -> dict[str, Any]:
+    """
+    Return rule -> value of the object ``preemption``.
+
+    Raises:
+        Refusal: ``enabled`` and ``state`` contradict each other.
+    """
+    values = dict(values)
+    is_enabled = values.pop("enabled", None)
+    on, state = entities.PreemptionState.ON.value, values.get("state")
+    if is_enabled is not None and state is not None and is_enabled != (state == on):
+        text = f"is {str(is_enabled).lower()}, and state is {state}: send one of the two"
+        raise errors.Refusal(code="invalid", fields={"preemption.enabled": text})
+    if is_enabled is not None and state is None:
+        values["state"] = on if is_enabled else entities.PreemptionState.OFF.value
+    names = {rule_shapes.short(name): name for name in RULES}
+    return {names[short]: value for short, value in values.items()}
+
+
+class PreemptionPreview(resource.Resource):
+    """Rules that are tried, not set."""
+
+    only_reads = True
+
+    @docs.operation(
+        summary="Say who would be stopped now under these rules",
+        answer=rule_shapes.Preview,
+        name="preemption_preview",
+        body=rule_shapes.PreviewAsk,
+        body_example={"preemption": {"mode": "suspend", "min_runtime": 600}},
+        example=cluster_samples.PREVIEW,
+        errors=(400, 403, 404),
+    )
+    def post(self, request: drf_request.Request, slug: str) -> response.Response:
+        """Decide one round as if preemption were on; leaves no row, event or lock."""
+        group = permissions.require_group(self.viewer, slug)
+        permissions.require(permissions.can_preview(self.viewer, group), f"preview rules of {slug}")
+        asked = self.read(rule_shapes.PreviewAsk).get("preemption", {})
+        return response.Response(
+            _preview(self.viewer, preview.preview_policy(self.viewer, group, _rules(asked)))
+        )
+
+
+def _preview(viewer: models.User, found: preview.Preview) -> dict[str, Any]:
+    ids = {pk for one in found.victims for pk in (one.session.pk, one.preemptor.pk)}
+    others = explanations.others(viewer, ids)
+    return {
+        "round": found.round_number,
+        "at": found.computed_at,
+        "victims": [_victim(one, others) for one in found.victims],
+        "starts": len(found.starts),
+        "waited_s": sum(one.waited_s for one in found.starts),
+        "protected": found.protected,
+    }
+
+
+def _victim(one: preview.PreviewVictim, others: dict[int, explanations.Other]) -> dict[str, Any]:
+    other = others.get(one.session.pk)
+    return {
+        "session": shown.public_id(other),
+        "queue": other.session.queue.slug if other else None,
+        "node": one.node,
+        "axis": one.axis,
+        "value": one.own_value,
+        "preemptor_value": one.preemptor_value,
+        "preemptor": shown.public_id(others.get(one.preemptor.pk)),
+        "slots": one.slots,
+        "ran_s": one.ran_s,
+        "action": one.action,
+        "mode": one.mode,
+    }
+
+
+class Policies(resource.Resource):
+    """The versions of a group's rules."""
+
+    @docs.operation(
+        summary="List the versions of a group's rules, newest first",
+        answer=rule_shapes.Version(many=True),
+        name="policy_list",
+        example=[cluster_samples.VERSION],
+        errors=(404,),
+    )
+    def get(self, request: drf_request.Request, slug: str) -> response.Response:
+        """Return the newest 100 versions, each with what it changed."""
+        group = permissions.require_group(self.viewer, slug)
+        return response.Response([shown.version(change) for change in policies.history(group, limit=100)])
