@@ -29,7 +29,7 @@ def write(
     Args:
         victims: in the order of ``preempt.victims``.
     """
-    policy = models.PolicyVersion.objects.get(pk=record.row().policy_id)
+    policy = preemptor.group.policy  # that of the snapshot: the committer holds it
     decision = recording.decision_row(
         work, preempt, preemptor, record=record, kind=models.Decision.Kind.PREEMPT
     )
@@ -39,7 +39,9 @@ def write(
     if preempt.takes_over is not None:
         taken, inherited = _take_over(work, preempt.takes_over, preempt, decision)
         deadline = deadline if preempt.victims else taken
-    reservations.create(decision, preempt, deadline=deadline).inherits.set(inherited)
+    reservation = reservations.create(decision, preempt, deadline=deadline)
+    if inherited:
+        reservation.inherits.set(inherited)
     work.tell(
         "decision.preempt",
         session=preemptor,

@@ -35,7 +35,7 @@ def create(
         drawn={},
         deadline=deadline,
     )
-    reservation.waits_for.set([*victim_ids, *room.releasing_ids])
+    reservation.waits_for.add(*victim_ids, *room.releasing_ids)
     indices = {kind: list(numbers) for kind, numbers in room.draw_indices.items()}
     _draw(reservation, room.draw.as_dict(), indices)
     return reservation
@@ -50,7 +50,8 @@ def _draw(reservation: models.Reservation, amounts: dict[str, int], indices: dic
             raise errors.StaleState(f"a {kind} promised on node {reservation.node_id} is taken")
     for kind, amount in amounts.items():
         reservation.drawn[kind] = reservation.drawn.get(kind, 0) + amount
-    reservation.save(update_fields=["drawn"])
+    if amounts:
+        reservation.save(update_fields=["drawn"])
 
 
 def draw_freed(node_id: int, session: models.Session) -> None:

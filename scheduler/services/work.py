@@ -14,7 +14,7 @@ import datetime
 from collections.abc import Iterator
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 
 from scheduler import clock, models, points
@@ -74,13 +74,8 @@ def begin(actor: actors.Actor) -> Iterator[Work]:
 
 
 def _finish(work: Work) -> None:
-    if work.group_ids:
-        rows = (
-            models.GroupRounds.objects.select_for_update()
-            .filter(group_id__in=work.group_ids)
-            .order_by("group_id")
-        )
-        models.GroupRounds.objects.filter(pk__in=[row.pk for row in rows]).update(asked=F("asked") + 1)
+    for group_id in sorted(work.group_ids):
+        models.GroupRounds.objects.filter(group=group_id).update(asked=F("asked") + 1)
     last = _number_events(work.events) if work.events else 0
     group_ids, command_ids = sorted(work.group_ids), list(work.command_ids)
     transaction.on_commit(
@@ -89,19 +84,21 @@ def _finish(work: Work) -> None:
 
 
 def _number_events(events: list[models.Event]) -> int:
-    counter = models.EventCounter.objects.select_for_update().get(pk=1)
-    for event in events:
-        counter.last += 1
-        event.number = counter.last
-    counter.save(update_fields=["last"])
+    with connection.cursor() as cursor:
+        cursor.execute(_NUMBERS, [len(events)])
+        last: int = cursor.fetchone()[0]
+    for number, event in enumerate(events, start=last - len(events) + 1):
+        event.number = number
     if len(events) < _MANY:
         models.Event.objects.bulk_create(events)
     else:
         bulk.insert(models.Event, _COLUMNS, ([getattr(one, name) for name in _COLUMNS] for one in events))
     points.reach("event.numbered")
-    return counter.last
+    return last
 
 
+#: The one row whose lock orders all commits.
+_NUMBERS = "UPDATE scheduler_eventcounter SET last = last + %s WHERE id = 1 RETURNING last"
 #: From so many events on they are written by COPY.
 _MANY = 50
 _COLUMNS = [field.attname for field in models.Event._meta.concrete_fields]
