@@ -43,6 +43,7 @@ class Reason(Protocol):
     nodes: list[Any]
     candidates: list[Any]
     since: datetime.datetime
+    round_number: int
 
 
 @dataclasses.dataclass
@@ -135,7 +136,7 @@ def read_reasons(group: models.ResourceGroup, memory: Memory) -> dict[int, Reaso
     return found
 
 
-_REASON = ("session_id", "reason", "facts", "nodes", "candidates", "since")
+_REASON = ("session_id", "reason", "facts", "nodes", "candidates", "since", "round_number")
 
 
 def _without(known: dict[int, T], ids: Collection[int]) -> dict[int, T]:

@@ -24,6 +24,8 @@ LACKS_SLOTS = core_claims.LACKS_SLOTS | {
 }
 #: Nodes and candidates that the reasons of one round carry in all.
 MOST_VIEWS = 5_000
+#: Reasons of which one round writes anew only the numbers.
+MOST_NUMBERS = 500
 _FIELDS = ["reason", "facts", "nodes", "candidates", "since", "seen_at", "round_number"]
 
 
@@ -37,7 +39,7 @@ def write(work: unit.Work, pends: list[decisions.Pend], *, record: recording.Rou
     """
     latest = {pend.session_id: pend for pend in _bounded(pends)}
     known = record.reasons()
-    changed = {pk for pk, pend in latest.items() if not _stands(pend, known.get(pk), record.told)}
+    changed = _worth_writing(latest, known, told=record.told)
     sessions = _lock(latest, changed, seen=record.sessions())
     if any(_is_news(latest[pk], known.get(pk)) for pk in sessions):
         record.row()
@@ -68,6 +70,26 @@ def _bounded(pends: list[decisions.Pend]) -> Iterator[decisions.Pend]:
         left -= len(nodes) + len(candidates)
         is_whole = len(nodes) == len(pend.nodes) and len(candidates) == len(pend.candidates)
         yield pend if is_whole else dataclasses.replace(pend, nodes=nodes, candidates=candidates)
+
+
+def _worth_writing(
+    latest: dict[int, decisions.Pend],
+    known: Mapping[int, remembered.Reason],
+    *,
+    told: dict[int, tuple[remembered.Reason, decisions.Pend]],
+) -> set[int]:
+    """
+    Return the sessions whose reason is written by this round: every new headline, and so many others.
+
+    One start changes the numbers of all who wait for the same room. Those that were written longest ago go first, so
+    that a few rounds reach everybody; ``seen_at`` tells of when the numbers are.
+    """
+    changed = [pk for pk, pend in latest.items() if not _stands(pend, known.get(pk), told)]
+    news = {pk for pk in changed if _is_news(latest[pk], known.get(pk))}
+    others = [pk for pk in changed if pk not in news]
+    if len(others) > MOST_NUMBERS:
+        others = sorted(others, key=lambda pk: known[pk].round_number)[:MOST_NUMBERS]
+    return news.union(others)
 
 
 def _tell_failed_policies(

@@ -60,7 +60,7 @@ def run_due_round(group_id: int) -> RoundSummary | None:
 
 def _run(group_id: int, *, is_due: bool = False) -> RoundSummary | None:
     started = time.monotonic()
-    with unit.begin(actors.SYSTEM) as work:
+    with garbage.left_alone(), unit.begin(actors.SYSTEM) as work:
         group = models.ResourceGroup.objects.filter(pk=group_id).first()
         if group is None or not locks.try_group(group_id):
             return None
@@ -117,8 +117,7 @@ def _think(group: models.ResourceGroup) -> Thought:
     loaded = dataclasses.replace(loaded, reasons=remembered.read_reasons(group, memory))
     found: list[decisions.Decision] = []
     policies = asking.policies_for(loaded.snapshot)
-    with garbage.left_alone():
-        core_rounds.run_round(loaded.snapshot, found.append, policies=policies)
+    core_rounds.run_round(loaded.snapshot, found.append, policies=policies)
     return Thought(group, state, loaded, tuple(found))
 
 

@@ -116,3 +116,24 @@ def test_a_reason_that_stands_is_not_written_again(make_cluster):
     cluster.join("n2", cpu=1000)
     cluster.round()
     assert len(models.PendReason.objects.get(session=session).nodes) == 2
+
+
+def test_new_numbers_reach_everybody_within_a_few_rounds_and_headlines_at_once(make_cluster, monkeypatch):
+    monkeypatch.setattr(pend_reasons, "MOST_NUMBERS", 2)
+    cluster = make_cluster()
+    cluster.run(cluster.bob, cpu="1")
+    sessions = [cluster.submit(cluster.alice, cpu="4") for _ in range(5)]
+    cluster.round()
+    assert models.PendReason.objects.count() == 5
+    cluster.run(cluster.bob, cpu="1", priority=90)  # two more rounds
+    written = []
+
+    for _ in range(3):
+        before = dict(models.PendReason.objects.values_list("session_id", "round_number"))
+        cluster.round()
+        after = dict(models.PendReason.objects.values_list("session_id", "round_number"))
+        written.append(sum(after[pk] != before[pk] for pk in after))
+
+    assert written == [2, 1, 0]
+    facts = list(models.PendReason.objects.values_list("facts", flat=True))
+    assert facts == [facts[0]] * len(sessions)
