@@ -1,5 +1,6 @@
 """
-Measures the scheduling core (selection beside CP-SAT and beside three schedulers' rules, whole rounds) and the agent.
+Measures the scheduling core (selection beside CP-SAT and beside three schedulers' rules, whole rounds), the agent, and
+the whole: rounds on PostgreSQL, and preemptions and sessions from end to end with real processes.
 
 Prints Markdown tables. Figures of a shared machine are noisy: compare ratios.
 """
@@ -12,7 +13,7 @@ import platform
 import sys
 from collections.abc import Callable
 
-from bench import agent, cluster, whole_round
+from bench import agent, cluster, latency, round_db, throughput, whole_round
 
 
 def main(arguments: list[str]) -> int:
@@ -45,6 +46,9 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], str]] = {
     "cluster": lambda options: cluster.report(seeds=options.seeds),
     "traces": _traces,
     "agent": lambda options: agent.report(runs=max(options.seeds, 20)),
+    "round_db": lambda options: round_db.report(seeds=min(options.seeds, 3)),
+    "latency": lambda options: latency.report(runs=options.seeds),
+    "throughput": lambda options: throughput.report(sessions=1000),
     "round": lambda options: whole_round.report(seeds=min(options.seeds, 20)),
 }
 
