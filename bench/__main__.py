@@ -48,7 +48,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], str]] = {
     "agent": lambda options: agent.report(runs=max(options.seeds, 20)),
     "round_db": lambda options: round_db.report(seeds=min(options.seeds, 3)),
     "latency": lambda options: latency.report(runs=options.seeds),
-    "throughput": lambda options: throughput.report(sessions=1000),
+    "throughput": lambda options: throughput.report(sessions=options.sessions),
     "round": lambda options: whole_round.report(seeds=min(options.seeds, 20)),
 }
 
@@ -57,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bin/bench", description=__doc__)
     parser.add_argument("what", nargs="*", choices=list(COMMANDS), help="what to measure; default all")
     parser.add_argument("--seeds", type=int, default=20, help="instances per row, default 20")
+    parser.add_argument("--sessions", type=int, default=1000, help="of throughput, default 1000")
     parser.add_argument("--no-solver", action="store_true", help="leave CP-SAT out")
     parser.add_argument("--traces", type=pathlib.Path, help="directory of recorded workloads")
     return parser
