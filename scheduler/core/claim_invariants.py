@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from scheduler.core import decisions, entities, given, resources, snapshot, states
 
+#: Seconds from the end of a stop's grace to its deadline (DESIGN 5.1).
+_MARGIN_S = 10
 _WAITS = frozenset({states.SessionState.PENDING, states.SessionState.SUSPENDED})
 
 
@@ -46,10 +48,12 @@ def _taken_from(
     holder = found[place]
     assert isinstance(holder, decisions.Pend)
     start = holder.facts.get("until")
+    kept = _shares(by_id[holder.session_id], node_ids)
     later = [
         one
         for one in found[place + 1 :]
-        if not _ends_before(view, by_id[_whose(one)], start) and not _holds(by_id[_whose(one)], node_ids)
+        if not _ends_before(view, one, by_id[_whose(one)], start)
+        and not _holds(view, by_id[_whose(one)], kept)
     ]
     counted = [*found[:place], *later]
     for node in (node for node in view.nodes if node.id in node_ids):
@@ -63,16 +67,49 @@ def _whose(one: decisions.Decision) -> int:
     return one.preempting_jobid if isinstance(one, decisions.Preempt) else one.session_id
 
 
-def _ends_before(view: snapshot.Snapshot, session: entities.Session, start: object) -> bool:
+def _ends_before(
+    view: snapshot.Snapshot, one: decisions.Decision, session: entities.Session, start: object
+) -> bool:
+    """Say whether a session ends before a claim's start, however long those take that stop for it."""
     if session.wall_limit_s is None or not isinstance(start, int):
         return False
-    return view.now + session.wall_limit_s * 1_000_000 <= start
+    rules = view.policy
+    waits_s = (
+        0 if isinstance(one, decisions.Dispatch) else max(rules.grace_s, rules.suspend_grace_s) + _MARGIN_S
+    )
+    return view.now + (waits_s + session.wall_limit_s) * 1_000_000 <= start
 
 
-def _holds(session: entities.Session, node_ids: tuple[int, ...]) -> bool:
-    """Say whether a suspended session holds something there: it may be what the claim waits for."""
-    is_suspended = session.state is states.SessionState.SUSPENDED
-    return is_suspended and any(own.node_id in node_ids for own in session.allocations)
+def _shares(holder: entities.Session, node_ids: tuple[int, ...]) -> dict[int, resources.ResourceVector]:
+    if holder.state is states.SessionState.SUSPENDED:
+        return {own.node_id: own.slots for own in holder.resume_slots}
+    return dict.fromkeys(node_ids, holder.request)
+
+
+def _holds(
+    view: snapshot.Snapshot, session: entities.Session, kept: dict[int, resources.ResourceVector]
+) -> bool:
+    """Say whether suspended sessions, this one among them, hold too much for the claim, were all others gone."""
+    if session.state is not states.SessionState.SUSPENDED:
+        return False
+    capacity = {node.id: node.capacity for node in view.nodes}
+    return any(
+        own.slots.get(kind)
+        and _held_by_suspended(view, own.node_id, kind) + amount > capacity[own.node_id].get(kind)
+        for own in session.allocations
+        for kind, amount in kept.get(own.node_id, resources.EMPTY)
+    )
+
+
+def _held_by_suspended(view: snapshot.Snapshot, node_id: int, kind: str) -> int:
+    held = [
+        own.slots.get(kind)
+        for one in view.sessions
+        if one.state is states.SessionState.SUSPENDED
+        for own in one.allocations
+        if own.node_id == node_id
+    ]
+    return sum(held)
 
 
 def _used(

@@ -5,9 +5,11 @@ Nobody blocks those behind, with this one exception. The first session of the li
 lacks slots gets a claim once it has lacked them for ``starvation_after``. From its place in the line on, what it
 asks for is taken out of what is free on its nodes, below zero where others still hold it: so placement,
 preemption (free, releasing, victims' slots), waits and resumes of all that come later leave it its room. Those
-before it never see the claim; those whose wall-time limit ends before its start look at the nodes without it.
-So does a suspended session that still holds what the claim lacks: only by resuming and ending it gives that back,
-and two who wait for each other would wait for ever.
+before it never see the claim; those whose wall-time limit ends before its start, however late they start
+themselves, look at the nodes without it.
+So does a suspended session where even an otherwise empty node has too little beside what suspended ones still hold
+there: only by resuming and ending they give that back, and two who wait for each other would wait for ever.
+A limit that is used up besides leaves no claim to a session: others must not wait for what its owner holds.
 While its holder has a reservation, or may not start, the claim rests. Source: DESIGN 4.
 """
 
@@ -15,9 +17,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from scheduler.core import context, decisions, entities, forecast, placement, resources
+from scheduler.core import context, decisions, entities, forecast, placement, release, resources, states
 
 _SECOND = 1_000_000
 _REASON = decisions.PendReason
@@ -28,41 +30,63 @@ _RESTS = frozenset({_REASON.AWAITING_VICTIMS, _REASON.AWAITING_RELEASE})
 
 
 @contextlib.contextmanager
-def lifted(ctx: context.Context, session: entities.Session, *, seen: int | None = None) -> Iterator[None]:
+def lifted(
+    ctx: context.Context, session: entities.Session, *, seen: int | None = None, waits_for_stops: bool = False
+) -> Iterator[None]:
     """
     Look at the nodes without the claims that do not count for one session.
 
     Args:
         seen: how many claims stood when its turn came, where it is looked at later than in its turn; None = all.
+        waits_for_stops: whether it starts only once others have stopped, and not at once.
     """
     before = len(ctx.standing) if seen is None else seen
+    starts = ctx.now + (_longest_stop(ctx) if waits_for_stops else 0)
     spared = [
-        s for place, s in enumerate(ctx.standing) if place >= before or _is_let_through(ctx, session, s)
+        s
+        for place, s in enumerate(ctx.standing)
+        if place >= before or _ends_before(session, s, starts) or _holds_its_room(ctx, session, s)
     ]
     with _without(ctx, spared):
         yield
 
 
-def _is_let_through(ctx: context.Context, session: entities.Session, standing: context.Standing) -> bool:
-    return _ends_before(ctx, session, standing) or _holds_its_room(ctx, session, standing)
+def _longest_stop(ctx: context.Context) -> int:
+    """Return the microseconds after which every stop that is ordered now has come to its deadline."""
+    grace_s = max(ctx.policy.grace_s, ctx.policy.suspend_grace_s)
+    return (grace_s + release.STOP_MARGIN_S) * _SECOND
 
 
 def _holds_its_room(ctx: context.Context, session: entities.Session, standing: context.Standing) -> bool:
-    """Say whether a suspended session still holds something that the claim lacks."""
+    """Say whether a suspended session holds of something too much for the claim, were all that runs there gone."""
     if not placement.is_resume(session):
         return False
     held = {own.node_id: own.slots for own in session.allocations}
     return any(
-        ctx.ledger.rooms[part.node_id].free.get(kind, 0) < 0 and part.slots.get(kind)
+        held.get(part.node_id, resources.EMPTY).get(kind)
+        and _held_by_suspended(ctx, part.node_id, kind) + amount
+        > ctx.node_by_id[part.node_id].capacity.get(kind)
         for part in standing.parts
-        for kind in held.get(part.node_id, resources.EMPTY).kinds()
+        for kind, amount in part.slots
     )
 
 
-def _ends_before(ctx: context.Context, session: entities.Session, standing: context.Standing) -> bool:
+def _held_by_suspended(ctx: context.Context, node_id: int, kind: str) -> int:
+    key = ("held by suspended", node_id, kind)
+    return ctx.all_round(key, lambda: _sum_held(ctx.view.sessions, node_id, kind))
+
+
+def _sum_held(sessions: Iterable[entities.Session], node_id: int, kind: str) -> int:
+    """Return how much of a kind suspended sessions still hold on a node."""
+    suspended = (one for one in sessions if one.state is states.SessionState.SUSPENDED)
+    held = (own for one in suspended for own in one.allocations if own.node_id == node_id)
+    return sum(own.slots.get(kind) for own in held)
+
+
+def _ends_before(session: entities.Session, standing: context.Standing, starts: int) -> bool:
     if session.wall_limit_s is None or standing.start is None:
         return False
-    return ctx.now + session.wall_limit_s * _SECOND <= standing.start
+    return starts + session.wall_limit_s * _SECOND <= standing.start
 
 
 @contextlib.contextmanager

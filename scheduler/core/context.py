@@ -66,6 +66,7 @@ class Context:
         self.recorded = 0  #: verdicts written into pends
         self.records_all = False  #: whether there may be any number of these
         self.search_steps = 0  #: spent on victim sets
+        self.steps_before = 0  #: of them before the decision that is being made
         self.starts = 0  #: dispatches of this round, for round_robin
 
     def add_edge(self, winner_id: int, loser_id: int) -> None:

@@ -41,7 +41,7 @@ def preempt(
     stopped = {victim.id for victim in plan.victims}
     return decisions.Preempt(
         preempting_jobid=session.id,
-        victims=planning.orders_for(ctx, plan, [eligibility.value(plan.axis, v) for v in plan.victims]),
+        victims=_orders(ctx, plan),
         axis=plan.axis,
         policy_name=plan.policy_name,
         node_id=reserve.node_id,
@@ -58,6 +58,18 @@ def preempt(
         proof=plan.proof,
         takes_over=plan.takes_over.reservation.id if plan.takes_over else None,
     )
+
+
+def _orders(ctx: context.Context, plan: planning.Plan) -> tuple[decisions.VictimOrder, ...]:
+    """Return what happens to each victim, in the order in which they are stopped."""
+    assert plan.reserve is not None
+    found = []
+    for victim in plan.victims:
+        stop, own = ctx.stop_plan(victim), eligibility.value(plan.axis, victim)
+        here = stop.on(plan.reserve.node_id)
+        order = decisions.VictimOrder(victim.id, stop.action, stop.mode, stop.signal, stop.grace_s, own, here)
+        found.append(order)
+    return tuple(found)
 
 
 def _nodes(

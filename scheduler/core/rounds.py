@@ -70,7 +70,7 @@ def run_round(
         if known.is_for_shadow:
             shadow.append(_Look(session, seen))
     for look in shadow:
-        with claims.lifted(ctx, look.session, seen=look.seen):
+        with claims.lifted(ctx, look.session, seen=look.seen, waits_for_stops=True):
             _plan_in_shadow(ctx, look.session, decide, policies)
 
 
@@ -112,9 +112,10 @@ def _answer(
         if reservation is not None:
             return reserved.decide_holder(ctx, session, reservation), False
         answer = _place(ctx, session)
-        if answer is None:
+    if answer is None:
+        with claims.lifted(ctx, session, waits_for_stops=True):
             answer = _without_room(ctx, session, decide, policies)
-            is_for_shadow = ctx.policy.state is entities.PreemptionState.SHADOW and _may_preempt(ctx, session)
+        is_for_shadow = ctx.policy.state is entities.PreemptionState.SHADOW and _may_preempt(ctx, session)
     return claims.after(ctx, session, answer), is_for_shadow
 
 

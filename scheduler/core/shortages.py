@@ -55,6 +55,12 @@ def open_places(ctx: context.Context, session: entities.Session) -> boards.Array
     return ctx.all_round(("open", shape(session)), lambda: _open_places(ctx, session))
 
 
+def acceptable_places(ctx: context.Context, session: entities.Session) -> boards.Array:
+    """Return the rows of the nodes that are ready and have the labels, however small they are."""
+    key = ("acceptable places", placement.shape(session))
+    return ctx.all_round(key, lambda: np.flatnonzero(placement.are_acceptable(ctx, session)))
+
+
 def usable_places(ctx: context.Context, session: entities.Session) -> boards.Array:
     """Return the rows of the nodes that are ready, have the labels, and would hold the session when empty."""
     key = ("usable", placement.shape(session))

@@ -66,9 +66,9 @@ def shortage(ctx: context.Context, session: entities.Session) -> tuple[decisions
     Return which shortage keeps a session waiting, and its numbers.
 
     Returns:
-        One of ``decisions.SHORT_OF_SLOTS``, and per kind asked: ``asked.KIND`` (on each node), ``free.KIND`` (all
-        usable nodes together), ``most.KIND`` (on one node), and for the nearest node its name ``nearest`` and
-        ``short.KIND``; ``nodes`` for a multi-node session, and ``nodes.free``, those that have its slots free now;
+        One of ``decisions.SHORT_OF_SLOTS``, and per kind asked: ``asked.KIND`` (on each node), ``free.KIND`` (all ready
+        nodes with the labels together), ``most.KIND`` (on one of them), and for the nearest node its name ``nearest``
+        and ``short.KIND``; ``nodes`` for a multi-node session, and ``nodes.free``, those that have its slots free now;
         ``reserved`` where enough is free but reserved for others: the nodes. Of a resume: ``resume`` 1, and asked
         and short on its own node alone.
     """
@@ -104,12 +104,11 @@ def _facts(ctx: context.Context, session: entities.Session, usable: boards.Array
     facts: Facts = {f"asked.{kind}": amount for kind, amount in session.request}
     if session.labels:
         facts["labels"] = 1
-    board = ctx.board()
-    columns = board.columns(session.request.kinds()) if len(usable) else []
-    free = _exact(np.maximum(board.free[usable][:, columns], 0), _asked(session))
+    places = shortages.acceptable_places(ctx, session)
+    free = _free(ctx, session, places)
     is_enough = len(usable) > 0
     for place, (kind, amount) in enumerate(session.request):
-        own = free[:, place] if columns else free[:, :0]
+        own = free[:, place]
         total = facts[f"free.{kind}"] = int(own.sum())
         facts[f"most.{kind}"] = int(own.max(initial=0))
         is_enough = is_enough and total >= amount * session.node_count
@@ -119,8 +118,16 @@ def _facts(ctx: context.Context, session: entities.Session, usable: boards.Array
         if is_enough:
             facts["nodes.free"] = covering
     elif len(usable):
-        facts.update(_nearest(ctx, session, usable, free))
+        facts.update(_nearest(ctx, session, usable, free[np.isin(places, usable)]))
     return facts, is_enough and covering < session.node_count
+
+
+def _free(ctx: context.Context, session: entities.Session, places: boards.Array) -> boards.Array:
+    """Return what is free of each kind asked on some nodes: (nodes, kinds); none where no node has a kind at all."""
+    board, kinds = ctx.board(), session.request.kinds()
+    if not set(kinds) <= set(board.kinds):
+        return np.zeros((0, len(kinds)), dtype=np.int64)
+    return _exact(np.maximum(board.free[places][:, board.columns(kinds)], 0), _asked(session))
 
 
 def _asked(session: entities.Session) -> boards.Array:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from scheduler.core import entities
 from scheduler.core.preemption import policy
 
-_PROBLEM = tuple(field.name for field in dataclasses.fields(policy.Problem))
+_PROBLEM = tuple(field.name for field in dataclasses.fields(policy.Problem) if field.compare)
 _TARGET = tuple(field.name for field in dataclasses.fields(policy.Target))
 _CANDIDATE = tuple(field.name for field in dataclasses.fields(policy.Candidate))
 _CLASS_NAME_MOST = 64  # characters; a class of foreign code may have any name

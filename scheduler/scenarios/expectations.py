@@ -231,7 +231,7 @@ def _after_step(number: str, value: Any, seen: history.History) -> list[findings
         findings.found(
             f"{key}.{name}",
             wanted,
-            phrases.of_session(str(wanted), name, look.states[name], seen),
+            phrases.of_session(str(wanted), name, look.states[name], seen, look),
             look.states[name],
         )
         for name, wanted in value.items()

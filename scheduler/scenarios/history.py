@@ -55,6 +55,9 @@ class Look:
     kept: Mapping[str, Kept]  #: session -> its reservation
     waits: Mapping[str, models.PendReason]  #: session -> why it waits
     decisions: frozenset[int]  #: preemptions so far
+    nodes: Mapping[str, list[str]] = dataclasses.field(
+        default_factory=dict
+    )  #: session -> where it holds something
 
 
 @dataclasses.dataclass
@@ -82,6 +85,7 @@ class History:
                 self._kept(),
                 self._waits(),
                 frozenset(row.pk for row in self.preemptions()),
+                {name: self.nodes_of(name) for name in self.sessions},
             )
         )
 

@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scheduler.core import entities
+from scheduler.core import entities, release
 from scheduler.core.preemption import eligibility
 from scheduler.scenarios import answers, entries, errors, fields, located, picture, sayings
 
@@ -186,7 +186,8 @@ class _Comparison:
             self.beyond.append(f"line {wanted.line_of(key)}: {key} says {value!r}, which cannot be compared")
             return
         names = self._known(wanted, key, wanted.words(key) or [])
-        self._same(name, f"victims that are {key}", [], [each for each in got if each in names])
+        if names:  # of nobody there is nothing to compare
+            self._same(name, f"victims that are {key}", [], [each for each in got if each in names])
 
     def _known(self, wanted: fields.Fields, key: str, names: list[str]) -> list[str]:
         """Return names of running sessions, sorted."""
@@ -226,17 +227,15 @@ def _names(wanted: fields.Fields, value: Any) -> list[str]:
 
 
 def _freed(case: entries.Case, answer: answers.Answer) -> dict[str, dict[str, int]]:
-    """Return what the victims free on each of their nodes."""
-    policy = picture.Picture(case).policy
-    modes = {queue.id: queue.mode for queue in case.queues}
+    """Return what the victims free on each of their nodes, each as it would be stopped."""
+    shown = picture.Picture(case)
+    view, names = shown.snapshot(), {pk: name for name, pk in shown.nodes.items()}
+    queues, sessions = ({one.id: one for one in rows} for rows in (view.queues, view.sessions))
     freed: dict[str, dict[str, int]] = {}
-    for one in case.running:
-        if one.id not in answer.victims:
-            continue
-        mode = entities.PreemptionMode(modes.get(one.queue) or policy.mode)
-        for node, amounts in one.alloc.items():
-            here = freed.setdefault(node, {})
-            for kind, amount in policy.releases(mode, picture.Vector(amounts)):
+    for victim in (sessions[shown.sessions[name]] for name in answer.victims):
+        for node_id, amounts in release.plan_stop(victim, queues.get(victim.queue_id), view.policy).frees:
+            here = freed.setdefault(names[node_id], {})
+            for kind, amount in amounts:
                 here[kind] = here.get(kind, 0) + amount
     return freed
 

@@ -12,7 +12,7 @@ import decimal
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from scheduler.core import entities, ordering, resources, snapshot, states
+from scheduler.core import entities, ordering, release, resources, snapshot, states
 from scheduler.scenarios import fields, neutral_names
 
 S = states.SessionState
@@ -187,7 +187,7 @@ class Writer:
 
     def _runs(self, one: entities.Session) -> dict[str, Any]:
         full = one.resume_slots or one.allocations
-        is_stopping = one.state in states.BEING_STOPPED
+        is_stopping = release.is_being_stopped(one)
         deadline = one.stop_deadline if is_stopping else None
         return {
             "state": one.state.name,

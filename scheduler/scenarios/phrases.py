@@ -20,24 +20,31 @@ _NUMBERS = {"a": 1, "one": 1, "a second": 2, "a third": 3}
 _LACKS = decisions.SHORT_OF_SLOTS | {decisions.PendReason.POLICY_FAILED}
 
 
-def of_session(text: str, name: str, state: str, seen: history.History) -> bool | None:
+def of_session(
+    text: str, name: str, state: str, seen: history.History, look: history.Look | None = None
+) -> bool | None:
     """
-    Judge what is said of one session's state: states, phrases about it, joined by ``or``; ``RUNNING on n2`` at the end.
+    Judge what is said of one session's state: states, phrases about it, joined by ``or``; ``RUNNING on n2``.
 
     Args:
         name: the session.
         state: its state then, upper case.
+        look: how the cluster stood then; None = at the end.
     """
     head = text.partition(":")[0]
-    return _any([_of_session(part.strip(), name, state, seen) for part in head.split(" or ")])
+    return _any([_of_session(part.strip(), name, state, (seen, look)) for part in head.split(" or ")])
 
 
-def _of_session(part: str, name: str, state: str, seen: history.History) -> bool | None:
+def _of_session(
+    part: str, name: str, state: str, at: tuple[history.History, history.Look | None]
+) -> bool | None:
+    seen, look = at
     part = re.sub(r"\s*\([^()]*\)$", "", part)
     if part in _STATES:
         return part == state
     if match := re.fullmatch(r"([A-Z]+) on (\S+)", part):
-        return match[1] == state and match[2] in seen.nodes_of(name) if match[1] in _STATES else None
+        nodes = seen.nodes_of(name) if look is None else look.nodes[name]
+        return match[1] == state and match[2] in nodes if match[1] in _STATES else None
     if match := re.fullmatch(r"(a|one|a second|a third) decision made", part):
         return len(seen.preemptions(name)) >= _NUMBERS[match[1]]
     return None

@@ -169,11 +169,12 @@ class Picture:
             more["resume_slots"] = full
         if one.state is not S.SCHEDULED or one.started_s_ago is not None:
             more["started_at"] = _after(-ago)
-        if one.state in states.BEING_STOPPED:
+        in_decision = one.standing.in_decision
+        more["in_decision"] = one.state is S.PREEMPTED if in_decision is None else in_decision
+        if one.state in states.BEING_STOPPED or (one.state is S.SCHEDULED and more["in_decision"]):
             deadline = _after(one.standing.stop_deadline_s)
             more |= {"stop_mode": self._stop_mode(one), "stop_deadline": deadline}
-        in_decision = one.standing.in_decision
-        return more | {"in_decision": one.state is S.PREEMPTED if in_decision is None else in_decision}
+        return more
 
     def _stop_mode(self, one: entries.SessionEntry) -> entities.PreemptionMode | None:
         if one.standing.stop_mode:

@@ -172,10 +172,16 @@ def session_value(row: Any, held: Sequence[Any]) -> entities.Session:
         if resumes
         else (),
         stop_mode=_stop_mode(row.stop_goal),
-        stop_deadline=clock.micros_or_none(row.state_deadline) if state in states.BEING_STOPPED else None,
+        stop_deadline=_stop_deadline(row, state),
         warning_signal=row.warning_signal,
         grace_s=row.grace_period,
     )
+
+
+def _stop_deadline(row: models.Session, state: states.SessionState) -> int | None:
+    """Return when the stop under way must be proven; of a start, when its cancel must be, as far as it is cancelled."""
+    is_stopped = state in states.BEING_STOPPED or state is states.SessionState.SCHEDULED
+    return clock.micros_or_none(row.state_deadline) if is_stopped else None
 
 
 def _stop_mode(goal: str) -> entities.PreemptionMode | None:

@@ -88,8 +88,10 @@ _NOW, _NOT_NOW = "it starts now", "it does not start now"
 def _less(answer: answers.Counterfactual, style: Style) -> tuple[str, str]:
     kind, asked = str(answer.facts["kind"]), _number(answer, "asked")
     if not answer.helps:
-        below, step = amounts.below(kind, asked, kinds=style.kinds), _number(answer, "step")
-        tried = f" (tried down to {amounts.one(kind, step, kinds=style.kinds)})" if step > 1 else ""
+        least, below = _number(answer, "least"), amounts.below(kind, asked, kinds=style.kinds)
+        if least == 0:
+            return f"Even with {amounts.one(kind, 0, kinds=style.kinds)} and all else as it is", _NOT_NOW
+        tried = f" (tried down to {amounts.one(kind, least, kinds=style.kinds)})" if least > 1 else ""
         return f"With {below}{tried} and all else as it is", _NOT_NOW
     value = amounts.one(kind, _number(answer, "value"), kinds=style.kinds)
     return f"With {value} instead of {amounts.bare(kind, asked, kinds=style.kinds)}", _NOW

@@ -113,11 +113,21 @@ def _less(asked: _Asked) -> Found:
         def starts(steps: int, kind: str = kind, step: int = step) -> bool:
             return asked.starts(request=_with(asked.session.request, {kind: steps * step}))
 
-        steps = searches.largest(1, (amount - 1) // step, starts)
-        facts: dict[str, int | str] = {"kind": kind, "asked": amount, "step": step}
+        least, most = _tried(asked, kind), (amount - 1) // step
+        if most < least:
+            continue
+        steps = searches.largest(least, most, starts)
+        facts: dict[str, int | str] = {"kind": kind, "asked": amount, "step": step, "least": least * step}
         if steps is not None:
             facts["value"] = steps * step
         yield answers.Counterfactual(_K.STARTS_WITH_LESS, steps is not None, facts)
+
+
+def _tried(asked: _Asked, kind: str) -> int:
+    """Return the least number of steps that is tried: of what is counted in pieces none at all, beside other kinds."""
+    known = asked.about.kinds.get(kind)
+    is_counted = known is not None and known.scale == 1 and not known.is_bytes
+    return 0 if is_counted and len(asked.session.request.kinds()) > 1 else 1
 
 
 def _with(request: resources.ResourceVector, amounts: Mapping[str, int]) -> resources.ResourceVector:

@@ -46,7 +46,7 @@ def select(
         line: for each node what equal nodes are compared by, less = better; no two alike.
         known: sets of the table that were found before.
     """
-    hunt = a_hunt(table, problem, (weight, line), minimal_set.Budget(problem.steps))
+    hunt = a_hunt(table, problem, (weight, line), minimal_set.Budget(problem.steps, problem.meter))
     is_best = True
     try:
         hunt.run()

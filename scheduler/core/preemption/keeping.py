@@ -95,7 +95,7 @@ def select(source: tables.Source, kept: Kept, problem: policy.Problem) -> policy
         kept: what earlier decisions have found out of them.
         problem: its order and its steps.
     """
-    budget = minimal_set.Budget(problem.steps)
+    budget = minimal_set.Budget(problem.steps, problem.meter)
     nodes = np.flatnonzero(source.sizes)
     asked = nodes[~kept.is_known[nodes]]
     others = nodes[kept.is_known[nodes]]
@@ -129,7 +129,7 @@ def _among_all(
 ) -> policy.Answer | None:
     """Return the best of what was found and of what the steps that are left find on all nodes."""
     table, used = source.whole(), tried[-1].budget.used
-    rest = dataclasses.replace(problem, steps=problem.steps - used)
+    rest = problem if problem.meter else dataclasses.replace(problem, steps=problem.steps - used)
     known = [_within(table, hunt, hunt.best) for hunt in tried if hunt.best is not None]
     found = fewest.select(table, rest, table.columns.value, table.heads.line, known=known)
     return None if found is None else dataclasses.replace(found, steps=found.steps + used)

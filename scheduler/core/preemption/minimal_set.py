@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from scheduler.core import errors
-from scheduler.core.preemption import tables
+from scheduler.core.preemption import policy, tables
 
 Array = tables.Array
 #: Extensions that are looked at together: enough that NumPy's calls cost little each, few enough for the cache.
@@ -32,12 +32,13 @@ class PatienceSpent(errors.CoreError):
 
 
 class Budget:
-    """Search steps that one decision may spend."""
+    """Search steps that one search may spend: those that are left of a question's, where these are metered."""
 
-    __slots__ = ("patience", "steps", "used")
+    __slots__ = ("meter", "patience", "steps", "used")
 
-    def __init__(self, steps: int) -> None:
-        self.steps = steps
+    def __init__(self, steps: int, meter: policy.Meter | None = None) -> None:
+        self.meter = meter or policy.Meter()
+        self.steps = max(0, steps - self.meter.spent)
         self.used = 0
         self.patience: int | None = None  #: steps at which ``PatienceSpent`` is raised; None = never
 
@@ -48,6 +49,7 @@ class Budget:
         if self.used + steps > self.steps:
             raise BudgetSpent(f"search stopped after {self.used} of {self.steps} steps")
         self.used += steps
+        self.meter.spent += steps
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -19,9 +19,18 @@ _ORDER = entities.PreemptionOrder
 
 
 def select_victims(problem: policy.Problem) -> policy.Answer | None:
-    """Return the best set under the lowest ceiling, or None when no node can be made free."""
+    """
+    Return the best set under the lowest ceiling, or None when no node can be made free.
+
+    Where looking for the ceiling takes all the steps, it is the lowest that was found, and nothing is proved.
+    """
+    if problem.meter is None:
+        problem = dataclasses.replace(problem, meter=policy.Meter())
     capped = _under_lowest_ceiling(problem)
-    return _BY_ORDER[problem.order](capped) if capped.targets else None
+    answer = _BY_ORDER[problem.order](capped) if capped.targets else None
+    if answer is None or problem.meter is None or problem.meter.spent < problem.steps:
+        return answer
+    return dataclasses.replace(answer, is_proved=False, proof=None)
 
 
 def _under_lowest_ceiling(problem: policy.Problem) -> policy.Problem:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from scheduler.core import (
     context,
-    decisions,
     entities,
     ledger,
     limits,
@@ -84,6 +83,7 @@ OpenTo = Mapping[entities.Axis, Sequence[takeover.Takeover]]
 def _plan_stop(
     ctx: context.Context, session: entities.Session, policies: policy.Policies, open_to: OpenTo
 ) -> Plan:
+    ctx.steps_before = ctx.search_steps
     tried: list[problems.Judged] = []
     over: list[problems.Judged] = []
     failures = [""]
@@ -176,17 +176,28 @@ def _asked_once(
         try:
             problem = problem_of(ctx, judged)
             answer = _ask(chooser, problem)
-            ctx.search_steps += max(0, min(answer.steps, problem.steps)) if answer else 0
-            return answer, verified(ctx, session, judged, answer) if answer else ()
+            spent = _count(ctx, problem, answer)
+            if answer is None:
+                return None, ()
+            return dataclasses.replace(answer, steps=spent), verified(ctx, session, judged, answer)
         except policy.PolicyFailed as error:
             ctx.failed_policies[name] = f"the preemption policy {name} {error}"
     raise policy.PolicyFailed(ctx.failed_policies[name])
 
 
+def _count(ctx: context.Context, problem: policy.Problem, answer: policy.Answer | None) -> int:
+    """Count the steps of an answer, or of none; those that a foreign policy tells count up to its limit."""
+    told = 0 if answer is None else max(0, min(answer.steps, problem.steps))
+    spent = max(told, problem.meter.spent if problem.meter else 0)
+    ctx.search_steps += spent
+    return spent
+
+
 def problem_of(ctx: context.Context, judged: problems.Judged) -> policy.Problem:
-    """Return what a policy is asked, with the steps that this round has left."""
-    steps = max(0, min(STEPS, ROUND_STEPS - ctx.search_steps))
-    return policy.Problem(ctx.policy.order, judged.targets, steps, judged.scale)
+    """Return what a policy is asked, with the steps that this decision and this round have left."""
+    of_decision = STEPS - (ctx.search_steps - ctx.steps_before)
+    steps = max(0, min(of_decision, ROUND_STEPS - ctx.search_steps))
+    return policy.Problem(ctx.policy.order, judged.targets, steps, judged.scale, policy.Meter())
 
 
 def _policy_for(
@@ -277,20 +288,3 @@ def carry_out(ctx: context.Context, session: entities.Session, done: Plan) -> No
         promised = done.reserve.slots.minus_clamped(done.reserve.draw).as_dict()
         ctx.promises.setdefault(done.reserve.node_id, []).append((ids, promised))
         ctx.counted_on |= ids
-
-
-def orders_for(
-    ctx: context.Context, done: Plan, value_of: Sequence[int]
-) -> tuple[decisions.VictimOrder, ...]:
-    """Return what happens to each victim, in the order in which they are stopped."""
-    node_id = done.reserve.node_id if done.reserve else 0
-    found = []
-    for victim, own_value in zip(done.victims, value_of, strict=True):
-        stop = ctx.stop_plan(victim)
-        here = stop.on(node_id)
-        found.append(
-            decisions.VictimOrder(
-                victim.id, stop.action, stop.mode, stop.signal, stop.grace_s, own_value, here
-            )
-        )
-    return tuple(found)

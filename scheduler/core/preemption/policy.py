@@ -49,6 +49,15 @@ class Target:
     most: int | None = None  #: how many of them may be stopped; None = all
 
 
+class Meter:
+    """Search steps that were spent on one question, by however many searches, and whether or not they found a set."""
+
+    __slots__ = ("spent",)
+
+    def __init__(self) -> None:
+        self.spent = 0
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Problem:
     """For one preemptor: every node that its legal candidates could make free."""
@@ -58,6 +67,8 @@ class Problem:
     steps: int  #: search steps that may be spent
     #: above the ``share`` of any set, so that ``value * scale + share`` compares both in order
     scale: int = 1
+    #: counts the steps of all searches for this answer together; None = each may spend all
+    meter: Meter | None = dataclasses.field(default=None, compare=False, repr=False)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -72,8 +83,9 @@ class Answer:
 
     @property
     def is_fewest(self) -> bool:
-        """Say whether it is proved that no fewer victims would do, or else that the policy's rule was followed."""
-        return self.is_proved if self.proof is None else self.proof.fewest == len(self.victim_ids)
+        """Say whether it is proved that no fewer victims would do; nobody at all never does."""
+        fewest = 1 if self.proof is None else self.proof.fewest
+        return fewest == len(self.victim_ids)
 
 
 class PreemptPolicy(Protocol):

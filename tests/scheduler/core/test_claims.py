@@ -268,6 +268,42 @@ def test_a_suspended_session_that_holds_what_the_claim_lacks_resumes_so_that_it_
     assert isinstance(found[9], decisions.Dispatch)
 
 
+def test_a_suspended_session_whose_share_does_not_stand_in_the_way_waits_behind_it():
+    node = factories.a_node(capacity=slots(cpu=4, mem=8))
+    busy = factories.a_running(1, slots(mem=4), wall_limit_s=3660)
+    suspended = factories.a_suspended(9, slots(cpu=4, mem=1), holds=slots(mem=1))
+
+    found = _decide(busy, _holder(8, slots(cpu=4, mem=6)), suspended, nodes=[node], claims=[_claim()])
+
+    assert (found[8].reason, found[8].facts["until"]) == (R.HOLDS_CLAIM, NOW + 60 * SECOND)
+    assert found[9].reason is R.ROOM_CLAIMED
+
+
+def test_suspended_sessions_that_stand_in_the_way_together_resume_one_after_the_other():
+    node = factories.a_node(capacity=slots(cpu=4, mem=8))
+    both = [factories.a_suspended(n, slots(cpu=4, mem=2), holds=slots(mem=2)) for n in (9, 10)]
+
+    found = _decide(_holder(8, slots(cpu=4, mem=6)), *both, nodes=[node], claims=[_claim()])
+
+    assert isinstance(found[9], decisions.Dispatch)
+    assert not isinstance(found[10], decisions.Dispatch)
+
+
+@pytest.mark.parametrize(("limit", "stops"), [(79, True), (80, True), (81, False), (90, False)])
+def test_who_starts_only_after_a_stop_must_end_before_it_all_the_same(limit, stops):
+    """The grace is 10 s, the margin 10 s, and the claim starts in 100 s."""
+    policy = dataclasses.replace(factories.ON, grace_s=10, suspend_grace_s=2)
+    own = {"owner_id": 3, "wall_limit_s": 3700}
+    running = [factories.a_running(1, slots(cpu=2), owner_id=2, wall_limit_s=3700)]
+    running.append(factories.a_running(2, slots(cpu=2), job_priority=1, priority=5, **own))
+    asks = factories.a_session(9, slots(cpu=2), owner_id=3, job_priority=9, wall_limit_s=limit)
+
+    found = _decide(*running, _holder(8, owner_id=4, priority=20), asks, policy=policy)
+
+    assert found[8].facts["until"] == NOW + 100 * SECOND
+    assert (found[9].reason is R.AWAITING_VICTIMS) == stops
+
+
 def test_a_suspended_session_that_holds_nothing_of_it_waits_behind_it():
     node = factories.a_node(capacity=slots(cpu=4, mem=4))
     suspended = factories.a_suspended(9, slots(cpu=2, mem=2), holds=slots(mem=2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.core import context, views
+from scheduler.core import context, decisions, views
 from tests import factories
 from tests.factories import slots
 
@@ -59,3 +59,17 @@ def test_a_resume_tells_what_is_taken_on_its_own_node():
 
     assert (facts["resume"], facts["nearest"]) == (1, "n1")
     assert (facts["short.cuda.device"], facts["short.sessions"]) == (1, 1)
+
+
+def test_what_is_free_is_counted_on_nodes_that_are_too_small_as_well():
+    nodes = [
+        factories.a_node(1, capacity=slots(cpu=16)),
+        *(factories.a_node(n, capacity=slots(cpu=4)) for n in (2, 3)),
+    ]
+    busy = factories.a_running(1, slots(cpu=12), owner_id=2)
+    view = factories.a_snapshot([busy, factories.a_session(9, slots(cpu=8))], nodes=nodes)
+
+    (pend,) = factories.decide(view)
+
+    assert pend.reason is decisions.PendReason.FRAGMENTED
+    assert (pend.facts["free.cpu"], pend.facts["most.cpu"], pend.facts["nearest"]) == (12, 4, "n1")

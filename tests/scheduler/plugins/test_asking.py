@@ -47,7 +47,7 @@ def test_the_example_package_is_built_installed_found_and_asked(tmp_path, monkey
     assert (stops[9].victim_jobids, stops[9].policy_name, stops[9].is_fewest_proved) == (
         (2,),
         "newest_first",
-        False,
+        True,
     )
     assert stops[10].victim_jobids == (1,)
 

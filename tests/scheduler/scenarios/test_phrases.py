@@ -33,6 +33,15 @@ def test_a_state_is_one_of_those_named(text, holds):
     assert phrases.of_session(text, "p", "PENDING", seen()) is holds
 
 
+def test_where_it_runs_is_that_of_the_moment_which_is_asked_about():
+    then = look(states={"p": "RUNNING"}, nodes={"p": ["n1"]})
+    now = seen(nodes_of=lambda name: ["n2"])
+
+    assert phrases.of_session("RUNNING on n1", "p", "RUNNING", now, then)
+    assert not phrases.of_session("RUNNING on n2", "p", "RUNNING", now, then)
+    assert phrases.of_session("RUNNING on n2", "p", "RUNNING", now)
+
+
 @pytest.mark.parametrize(
     ("text", "got", "holds"),
     [

@@ -99,6 +99,35 @@ def test_what_is_as_expected_passes(expect):
 
 
 @pytest.mark.parametrize(
+    ("victim", "asks", "rule", "freed"),
+    [
+        (
+            "state: SCHEDULED, alloc: {n1: {cpu: 4, mem: 4g}}",
+            "cpu: 4",
+            "cancel_unconfirmed_dispatch",
+            "cpu: 4, mem: 4g",
+        ),
+        ("state: SUSPENDED, alloc: {n1: {cpu: 4, mem: 8g}}", "mem: 8g", "requeue_suspended", "mem: 8g"),
+        ("alloc: {n1: {cpu: 4, mem: 4g}}", "cpu: 4", "requeue_suspended", "cpu: 4"),
+    ],
+)
+def test_what_is_freed_is_that_of_the_very_stop(victim, asks, rule, freed):
+    text = (
+        "id: A\nnodes: [{id: n1, cap: {cpu: 4, mem: 8g}}]\n"
+        f"running: [{{id: v, job_priority: 1, {victim}}}]\n"
+        f"pending: [{{id: p, job_priority: 9, request: {{{asks}}}}}]\n"
+        f"config: {{mode: suspend, suspend_releases: [cpu], {rule}: true}}\n"
+    )
+
+    assert result(f"{text}expect: {{freed: {{n1: {{{freed}}}}}}}\n").verdict is answers.Verdict.PASSED
+    assert result(f"{text}expect: {{freed: {{n1: {{cpu: 1}}}}}}\n").verdict is answers.Verdict.FAILED
+
+
+def test_where_nobody_is_forbidden_nothing_was_compared():
+    assert result(f"{PICTURE}expect: {{forbidden: []}}\n").verdict is answers.Verdict.SKIPPED
+
+
+@pytest.mark.parametrize(
     ("expect", "why"),
     [
         ("{victims: [z]}", "names z, which is no running session"),

@@ -11,6 +11,7 @@ from typing import Any
 
 from scheduler import models
 from scheduler.core import explain
+from scheduler.core.preemption import shipped
 from scheduler.selectors import explanations, slot_kinds, stored_rounds
 from xceweb.common import wording
 from xceweb.dashboard.contexts import (
@@ -152,7 +153,11 @@ def _why_these(decision: models.Decision, others: dict[int, explanations.Other])
 
 def _proved(record: dict[str, Any]) -> str:
     """Say what is proved of the number of victims; records of before the proof have none."""
-    proof = record.get("proof")
+    proof, name = record.get("proof"), record["policy_name"]
+    if not record["victims"]:
+        return "Nobody had to stop: room that was kept for a session behind it is enough."
+    if name not in shipped.FOR_QUEUES:
+        return f"The preemption policy **{name}** chose; nobody of them could have been left out."
     if not record["is_fewest_proved"]:
         return "It found no smaller set within its budget of steps (**fewest not proved**)."
     text = f"No smaller number would have been enough{_ruled_out(proof)};"

@@ -38,8 +38,8 @@ EXPECTED = {
         "Had it opted out of preemption, it would have been stopped all the same.",
     ),
     K.STARTS_WITH_LESS: (
-        {"kind": "cuda.device", "asked": 4, "value": 2, "step": 1},
-        {"kind": "mem", "asked": 4 * GIB, "step": GIB},
+        {"kind": "cuda.device", "asked": 4, "value": 2, "step": 1, "least": 0},
+        {"kind": "mem", "asked": 4 * GIB, "step": GIB, "least": GIB},
         "With 2 GPUs instead of 4, it starts now.",
         "With less than 4 GiB (tried down to 1 GiB) and all else as it is, it does not start now.",
     ),
@@ -121,8 +121,17 @@ def test_spans_of_time_are_exact():
     assert re.fullmatch(r"2 hours", sentences.duration(7200))
 
 
+def test_where_none_at_all_is_no_help_that_is_said():
+    facts = {"kind": "cuda.device", "asked": 2, "step": 1, "least": 0}
+
+    said = sentences.say(answers.Counterfactual(K.STARTS_WITH_LESS, False, facts)).sentence
+    assert said == "Even with 0 GPUs and all else as it is, it does not start now."
+
+
 def test_what_can_be_counted_is_fewer():
-    answer = answers.Counterfactual(K.STARTS_WITH_LESS, False, {"kind": "cpu", "asked": 8000, "step": 100})
+    answer = answers.Counterfactual(
+        K.STARTS_WITH_LESS, False, {"kind": "cpu", "asked": 8000, "step": 100, "least": 100}
+    )
 
     expected = "With fewer than 8 cores (tried down to 0.1 cores) and all else as it is"
     assert sentences.say(answer).change == expected

@@ -41,7 +41,7 @@ def test_the_largest_request_that_starts_now():
 
     found = ask(view)[K.STARTS_WITH_LESS]
 
-    assert found.facts == {"kind": "cuda.device", "asked": 4, "step": 1, "value": 2}
+    assert found.facts == {"kind": "cuda.device", "asked": 4, "step": 1, "least": 1, "value": 2}
 
 
 def test_less_of_one_kind_is_no_help_where_another_is_short_too_but_less_of_all_is():
@@ -54,6 +54,28 @@ def test_less_of_one_kind_is_no_help_where_another_is_short_too_but_less_of_all_
     assert not found[K.STARTS_WITH_LESS].helps
     assert found[K.STARTS_SCALED].facts["percent"] == 60
     assert (found[K.STARTS_SCALED].facts["value.cpu"], found[K.STARTS_SCALED].facts["value.mem"]) == (4, 4)
+
+
+@pytest.mark.parametrize("asked", [1, 2])
+def test_of_devices_none_at_all_is_tried_too(asked):
+    node = factories.a_node(capacity=slots(cpu=8, **{"cuda.device": 4}))
+    busy = factories.a_running(1, slots(cpu=1, **{"cuda.device": 4}), priority=90, job_priority=90)
+    view = factories.a_snapshot(
+        [busy, factories.a_session(9, slots(cpu=2, **{"cuda.device": asked}))], nodes=[node]
+    )
+    kinds = {"cuda.device": units.BUILT_IN["cuda.device"]}
+
+    found = waiting.would_help(view, 9, rounds=reruns.Rounds(), about=waiting.About(kinds=kinds)).found
+
+    less = {one.facts["kind"]: one for one in found if one.kind is K.STARTS_WITH_LESS}
+    assert (less["cuda.device"].helps, less["cuda.device"].facts["value"]) == (True, 0)
+
+
+def test_what_has_no_less_is_not_spoken_of():
+    busy = factories.a_running(1, slots(cpu=4), priority=90, job_priority=90)
+    view = factories.a_snapshot([busy, factories.a_session(9, slots(cpu=1))])
+
+    assert K.STARTS_WITH_LESS not in ask(view, kinds={})
 
 
 def test_fewer_nodes():
@@ -235,6 +257,8 @@ def _check_less(view, session, answer):
     kind, value, step = answer.facts["kind"], answer.facts.get("value", 0), answer.facts["step"]
     if answer.helps:
         assert _starts(view, session, request=_with(session, {kind: value}))
+    else:
+        value = answer.facts["least"] - step
     more = min(value + step, answer.facts["asked"])
     assert not _starts(view, session, request=_with(session, {kind: more}))
 

@@ -56,7 +56,7 @@ def test_a_plug_in_sees_legal_candidates_only_and_its_choice_is_taken():
     stops, pend = _decide(choose)
 
     assert sorted(seen) == [1, 2, 3, 4]
-    assert (stops[9].victim_jobids, stops[9].policy_name, stops[9].is_fewest_proved) == ((4,), "odd", False)
+    assert (stops[9].victim_jobids, stops[9].policy_name, stops[9].is_fewest_proved) == ((4,), "odd", True)
     assert pend.reason is R.AWAITING_VICTIMS
 
 
