@@ -79,9 +79,7 @@ _PLAIN: Mapping[decisions.PendReason, str] = {
     _R.ROOM_CLAIMED: (
         "Enough is free on {kept}, but it is kept for a session ahead of it that has waited too long."
     ),
-    _R.BEHIND_OTHERS: (
-        "Enough is free on {reserved}, but it is reserved for sessions whose turn came before."
-    ),
+    _R.BEHIND_OTHERS: ("Enough is free on {reserved}, but it was reserved for other sessions before."),
     _R.NOT_EVALUATED: "No round has looked at it yet.",
 }
 

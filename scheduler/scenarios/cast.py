@@ -120,7 +120,8 @@ class Cast:
 
 
 def _strangers(case: entries.Case) -> Iterable[str]:
-    return (queue.id for queue in case.queues if not queue.serves)
+    config = case.config
+    return (*(queue.id for queue in case.queues if not queue.serves), *config.owner_used, *config.queue_used)
 
 
 def kinds_of(case: entries.Case, sessions: Iterable[entries.SessionEntry]) -> set[str]:

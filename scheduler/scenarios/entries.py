@@ -145,6 +145,8 @@ class Config:
     rules: Mapping[str, Any]
     owner_limits: Mapping[str, Amounts] = dataclasses.field(default_factory=dict)
     queue_limits: Mapping[str, Amounts] = dataclasses.field(default_factory=dict)
+    owner_used: Mapping[str, Amounts] = dataclasses.field(default_factory=dict)  #: in other groups
+    queue_used: Mapping[str, Amounts] = dataclasses.field(default_factory=dict)  #: in other groups
 
     def of_owner(self, name: str) -> Limits:
         """Return the limits of an owner."""
@@ -192,6 +194,7 @@ class Case:
     claims: tuple[tuple[str, tuple[str, ...]], ...] = ()  #: session, nodes
     round_number: int = 0
     is_starting: bool = True
+    tells_shadow: bool = False  #: what shadow would have done is the answer
     steps: tuple[located.Table, ...] = ()
     expect: located.Table | None = None
     alternative: located.Table | None = None

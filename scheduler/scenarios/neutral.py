@@ -7,12 +7,11 @@ Names keep the order of what they stand for, since the last rules of every choic
 from __future__ import annotations
 
 import collections
-import dataclasses
 import decimal
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from scheduler.core import entities, ordering, release, resources, snapshot, states
+from scheduler.core import entities, release, resources, snapshot, states
 from scheduler.scenarios import fields, neutral_names
 
 S = states.SessionState
@@ -21,29 +20,25 @@ _NAMED_SCALE = 1000
 Scales = Mapping[str, int]
 
 
-def until(view: snapshot.Snapshot, session_id: int) -> snapshot.Snapshot:
-    """Return the snapshot without the pending sessions that stand after one in the line: it never sees them."""
-    line = [session.id for session in ordering.waiting(view)]
-    after = set(line[line.index(session_id) + 1 :])
-    gone = {one.id for one in view.sessions if one.id in after and one.state is S.PENDING}
-    gone -= {kept.session_id for kept in view.reservations}
-    sessions = tuple(one for one in view.sessions if one.id not in gone)
-    edges = tuple(edge for edge in view.edges if not {edge.winner_id, edge.loser_id} & gone)
-    claims = tuple(claim for claim in view.claims if claim.session_id not in gone)
-    return dataclasses.replace(view, sessions=sessions, edges=edges, claims=claims)
-
-
 class Writer:
     """Writes one snapshot."""
 
-    def __init__(self, view: snapshot.Snapshot, scales: Scales, *, shipped_alone: bool = False) -> None:
+    def __init__(
+        self,
+        view: snapshot.Snapshot,
+        scales: Scales,
+        *,
+        shipped_alone: bool = False,
+        tells_shadow: bool = False,
+    ) -> None:
         """
         Args:
             view: what to write.
             scales: kind -> smallest units in one unit; others count in thousandths.
             shipped_alone: write the default for preemption policies that are not shipped, which nobody else has.
+            tells_shadow: leave shadow as it is, and let what it would have done be the answer; else write it as on.
         """
-        self._shipped_alone = shipped_alone
+        self._shipped_alone, self._tells_shadow = shipped_alone, tells_shadow
         self.view = view
         self.names = neutral_names.Names(view)
         self._scales = scales
@@ -69,6 +64,7 @@ class Writer:
             "claims": [self._claim(claim) for claim in self.view.claims],
             "round_number": self.view.round_number,
             "starting": self.view.is_starting,
+            "tells_shadow": self._tells_shadow,
             "config": self._config(),
         }
         return _said(found, starting=True)
@@ -107,8 +103,7 @@ class Writer:
         return _said(found, state="ready")
 
     def _queue(self, queue: entities.Queue) -> dict[str, Any]:
-        held, count = self._held_by(lambda one: one.queue_id == queue.id)
-        limits = self._limits(queue.usage, held, count)
+        limits = self._limits(queue.usage)
         most = limits.pop("sessions", None)
         found = {
             "id": self.names.queues[queue.id],
@@ -139,16 +134,15 @@ class Writer:
                     held[kind] += amount
         return held, count
 
-    def _limits(self, usage: entities.Usage, held: Mapping[str, int], count: int) -> dict[str, Any]:
-        """Return limits less what is used outside the group: the case has no other groups."""
-        limits = {
-            kind: max(0, most - usage.used.get(kind) + held.get(kind, 0))
-            for kind, most in usage.max_slots.items()
-        }
-        found = self._amounts(limits)
-        if usage.max_sessions is not None:
-            found["sessions"] = max(0, usage.max_sessions - usage.sessions + count)
-        return found
+    def _limits(self, usage: entities.Usage) -> dict[str, Any]:
+        found = self._amounts(usage.max_slots)
+        return found if usage.max_sessions is None else found | {"sessions": usage.max_sessions}
+
+    def _elsewhere(self, usage: entities.Usage, held: Mapping[str, int], count: int) -> dict[str, Any]:
+        """Return what counts towards limits and is not held in this group."""
+        used = {kind: amount - held.get(kind, 0) for kind, amount in usage.used}
+        found = self._amounts({kind: amount for kind, amount in used.items() if amount > 0})
+        return found if usage.sessions <= count else found | {"sessions": usage.sessions - count}
 
     def _session(self, one: entities.Session) -> dict[str, Any]:
         found = {
@@ -234,8 +228,8 @@ class Writer:
 
     def _config(self) -> dict[str, Any]:
         policy = self.view.policy
-        shadow = entities.PreemptionState.SHADOW
-        state = entities.PreemptionState.ON if policy.state is shadow else policy.state
+        is_played_on = policy.state is entities.PreemptionState.SHADOW and not self._tells_shadow
+        state = entities.PreemptionState.ON if is_played_on else policy.state
         found = {
             "state": str(state),
             "mode": str(policy.mode),
@@ -253,6 +247,7 @@ class Writer:
             "max_suspended_per_node": policy.max_suspended_per_node,
             "starvation_after_s": policy.starvation_after_s,
             "owner_max": self._owner_limits(),
+            **self._used_elsewhere(),
         }
         releases = (
             None if policy.suspend_releases is None else sorted(map(self.names.kind, policy.suspend_releases))
@@ -261,12 +256,22 @@ class Writer:
         return said if releases is None else said | {"suspend_releases": releases}
 
     def _owner_limits(self) -> dict[str, Any]:
-        limits = {}
-        for owner in self.view.owners:
-            held, count = self._held_by(lambda one, owner=owner: one.owner_id == owner.id)
-            if mine := self._limits(owner.usage, held, count):
-                limits[self.names.owners[owner.id]] = mine
-        return limits
+        found = {self.names.owners[owner.id]: self._limits(owner.usage) for owner in self.view.owners}
+        return {name: limits for name, limits in found.items() if limits}
+
+    def _used_elsewhere(self) -> dict[str, Any]:
+        """Return what those who have limits use in other groups, which they count as well."""
+        parts = (
+            ("owner_used", self.names.owners, self.view.owners, "owner_id"),
+            ("queue_used", self.names.queues, self.view.queues, "queue_id"),
+        )
+        found: dict[str, Any] = {}
+        for key, names, rows, column in parts:
+            for row in (one for one in rows if self._limits(one.usage)):
+                held, count = self._held_by(lambda one, column=column, pk=row.id: getattr(one, column) == pk)
+                if used := self._elsewhere(row.usage, held, count):
+                    found.setdefault(key, {})[names[row.id]] = used
+        return found
 
 
 def _number(amount: int, scale: int) -> Any:

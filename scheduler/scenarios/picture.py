@@ -85,7 +85,9 @@ class Picture:
 
     def _queue(self, queue: entries.QueueEntry) -> entities.Queue:
         mine = [one for one in self.case.running if one.queue == queue.id]
-        usage = self._usage(mine, self.case.config.of_queue(queue))
+        usage = self._usage(
+            mine, self.case.config.of_queue(queue), self.case.config.queue_used.get(queue.id, {})
+        )
         return entities.Queue(
             id=self._queues[queue.id],
             name=queue.id,
@@ -99,12 +101,16 @@ class Picture:
         )
 
     def _owner(self, name: str) -> entities.Owner:
-        mine = [one for one in self.case.running if one.owner == name]
-        return entities.Owner(self._owners[name], self._usage(mine, self.case.config.of_owner(name)))
+        mine, config = [one for one in self.case.running if one.owner == name], self.case.config
+        return entities.Owner(
+            self._owners[name], self._usage(mine, config.of_owner(name), config.owner_used.get(name, {}))
+        )
 
-    def _usage(self, holders: Iterable[entries.SessionEntry], limits: entries.Limits) -> entities.Usage:
-        used: dict[str, int] = collections.defaultdict(int)
-        count = 0
+    def _usage(
+        self, holders: Iterable[entries.SessionEntry], limits: entries.Limits, elsewhere: entries.Amounts
+    ) -> entities.Usage:
+        used: dict[str, int] = collections.defaultdict(int, elsewhere)
+        count = used.pop(entries.SESSIONS, 0) // 1000
         for one in holders:
             count += one.state is not S.SUSPENDED
             for amounts in self._held(one).values():

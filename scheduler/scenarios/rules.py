@@ -67,9 +67,9 @@ _SCOPES = {
 def read(found: fields.Fields) -> entries.Config:
     """Return the rules of a case, defaults included."""
     rules = {**DEFAULTS, **changes(found)}
-    limits = {key: _limits(found, key) for key in ("owner_max", "queue_max")}
+    limits = {key: _limits(found, key) for key in ("owner_max", "queue_max", "owner_used", "queue_used")}
     found.close()
-    return entries.Config(rules, limits["owner_max"], limits["queue_max"])
+    return entries.Config(rules, *limits.values())
 
 
 def changes(found: fields.Fields) -> dict[str, Any]:

@@ -38,6 +38,7 @@ class _Named:
         self._nodes = {node_id: name for name, node_id in shown.nodes.items()}
         self._sessions = {session_id: name for name, session_id in shown.sessions.items()}
         self._order = shown.policy.order
+        self._tells_shadow = shown.case.tells_shadow
         self._kept = {shown.sessions[kept.session]: kept.node for kept in shown.case.reservations}
 
     def answer(
@@ -47,7 +48,7 @@ class _Named:
             target = ",".join(sorted(self._nodes[grant.node_id] for grant in answer.grants))
             return answers.Answer(Outcome.PLACE, target=target)
         reason = str(answer.reason)
-        if stop is not None and not stop.is_shadow:
+        if stop is not None and (self._tells_shadow or not stop.is_shadow):
             rule = answers.rule_in_force(stop.axis, self._order, stop.policy_name)
             victims = self._names(stop.victim_jobids)
             outcome = Outcome.PREEMPT if victims else Outcome.WAIT

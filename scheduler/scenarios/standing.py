@@ -50,6 +50,7 @@ def of_case(top: fields.Fields) -> dict[str, Any]:
         "claims": tuple(_claim(each) for each in top.tables("claims", "a claim")),
         "round_number": top.count("round_number", 0),
         "is_starting": top.flag("starting", True),
+        "tells_shadow": top.flag("tells_shadow"),
     }
 
 

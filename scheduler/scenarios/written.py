@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from scheduler import models
-from scheduler.core import decisions, plain
+from scheduler.core import decisions, entities, ordering, plain, snapshot, states
 from scheduler.scenarios import answers, located, neutral, neutral_names, playing, reading
 from scheduler.selectors import stored_rounds
 
@@ -55,15 +55,30 @@ def write(public_id: str) -> Written:
     except plain.NotPlain as error:
         raise CannotWrite(str(error)) from None
     scales = dict(models.SlotKind.objects.values_list("name", "scale"))
-    for shown, shipped_alone in itertools.product(
-        (neutral.until(view, stored.session_id), view), (False, True)
-    ):
-        if shipped_alone and not neutral_names.foreign_policies(view):
-            continue
-        made = _written(stored, neutral.Writer(shown, scales, shipped_alone=shipped_alone))
+    is_shadow = view.policy.state is entities.PreemptionState.SHADOW
+    ways = itertools.product(
+        (until(view, stored.session_id), view),
+        (False, True) if neutral_names.foreign_policies(view) else (False,),
+        (False, True) if is_shadow else (False,),
+    )
+    for shown, shipped_alone, tells_shadow in ways:
+        writer = neutral.Writer(shown, scales, shipped_alone=shipped_alone, tells_shadow=tells_shadow)
+        made = _written(stored, writer)
         if made.result.verdict is answers.Verdict.PASSED:
             break
     return made
+
+
+def until(view: snapshot.Snapshot, session_id: int) -> snapshot.Snapshot:
+    """Return the snapshot without the pending sessions that stand after one in the line: it never sees them."""
+    line = [session.id for session in ordering.waiting(view)]
+    after = set(line[line.index(session_id) + 1 :])
+    gone = {one.id for one in view.sessions if one.id in after and one.state is states.SessionState.PENDING}
+    gone -= {kept.session_id for kept in view.reservations}
+    sessions = tuple(one for one in view.sessions if one.id not in gone)
+    edges = tuple(edge for edge in view.edges if not {edge.winner_id, edge.loser_id} & gone)
+    claims = tuple(claim for claim in view.claims if claim.session_id not in gone)
+    return dataclasses.replace(view, sessions=sessions, edges=edges, claims=claims)
 
 
 def _written(stored: _Stored, writer: neutral.Writer) -> Written:

@@ -57,6 +57,7 @@ def _number(answer: answers.Counterfactual, name: str) -> int:
     return int(answer.facts[name])
 
 
+_SECOND = 1_000_000
 _SPARED, _NOT_SPARED = "it would have been spared", "it would have been stopped all the same"
 
 
@@ -148,7 +149,7 @@ _RESULTS = {
 
 
 def _eligible(answer: answers.Counterfactual, style: Style) -> tuple[str, str]:
-    at = style.clock(int(answer.facts["at"]))
+    at = style.clock(-(-int(answer.facts["at"]) // _SECOND) * _SECOND)  # moments are written in whole seconds
     first = "the first session that the minimum runtime protects may be stopped"
     return f"From {at} on", f"{first}: {_at_that_time(answer)}"
 

@@ -126,18 +126,24 @@ def _join(
     found: Plan | None,
     choose: Callable[[problems.Judged], Plan | None],
 ) -> Plan | None:
-    """Return the takeover that needs the fewest further victims, if they are fewer than those found without."""
+    """Return the takeover whose further victims are the best, if they are better than those found without."""
     best: Plan | None = None
     for one in open_to:
         least = best or found
-        if least is not None and len(least.victims) == 1:
+        if least is not None and len(least.victims) == 1 and one.axis is entities.Axis.QUEUE:
             break
         with takeover.released(ctx, one):
             judged = problems.judge(ctx, session, one.axis, only=one.reservation.node_id)
             plan = choose(judged)
-            if plan is not None and (least is None or len(plan.victims) < len(least.victims)):
+            if plan is not None and (least is None or _loss(one.axis, plan) < _loss(one.axis, least)):
                 best = _taking(ctx, session, one, plan)
     return best
+
+
+def _loss(axis: entities.Axis, plan: Plan) -> tuple[int, ...]:
+    """Return what is compared of two sets: their number; among one's own sessions the highest of them before."""
+    number = len(plan.victims)
+    return (max(v.job_priority for v in plan.victims), number) if axis is entities.Axis.OWNER else (number,)
 
 
 def _taking(ctx: context.Context, session: entities.Session, one: takeover.Takeover, plan: Plan) -> Plan:

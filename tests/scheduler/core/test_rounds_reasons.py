@@ -113,7 +113,7 @@ def test_p13_no_reason_is_without_a_round_but_that_of_no_round():
             "It needs 0.003 cores on one node. This group has 0.004 cores free, but never more than 0.002 "
             "together; n1 is nearest, 0.001 cores short.",
         ),
-        (R.BEHIND_OTHERS, "Enough is free on n1, but it is reserved for sessions whose turn came before."),
+        (R.BEHIND_OTHERS, "Enough is free on n1, but it was reserved for other sessions before."),
     ],
 )
 def test_a_headline_has_its_numbers(reason, expected):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import pytest
 from hypothesis import example, given, settings
 
 from scheduler.core import decisions, entities, snapshot, states
@@ -15,7 +16,7 @@ SCALES = {"cpu": 1000, "mem": 1, "cuda.device": 1}
 
 def again(view: snapshot.Snapshot, session_id: int):
     """Write a snapshot, read the file, run it; return the names, the case and the session's answer."""
-    writer = neutral.Writer(neutral.until(view, session_id), SCALES)
+    writer = neutral.Writer(written.until(view, session_id), SCALES)
     (case,) = reading.cases(located.parse(written.dump(writer.case("A"))))
     assert (case.fault, case.beyond) == ("", ())
     return writer.names, case, select.run(case)[writer.names.sessions[session_id]]
@@ -85,12 +86,28 @@ def test_moments_are_exact_to_the_microsecond():
     assert answer.victims == ()
 
 
-def test_use_outside_the_group_makes_the_limits_smaller():
+def test_use_outside_the_group_is_written_beside_the_limits():
     usage = entities.Usage(factories.slots(cpu=10), 3, {"cpu": 15}, 5)
-    writer = neutral.Writer(stopping(owners=(entities.Owner(1, usage),)), SCALES)
+    config = neutral.Writer(stopping(owners=(entities.Owner(1, usage),)), SCALES).case("A")["config"]
 
-    limits = writer.case("A")["config"]["owner_max"]["u1"]
-    assert limits == {"cpu": neutral._number(9, 1000), "sessions": 3}
+    assert config["owner_max"]["u1"] == {"cpu": neutral._number(15, 1000), "sessions": 5}
+    assert config["owner_used"]["u1"] == {"cpu": neutral._number(6, 1000), "sessions": 2}
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        entities.Usage(used=factories.slots(cpu=6), sessions=2, max_slots={"cpu": 8}),
+        entities.Usage(sessions=3, max_sessions=3),
+    ],
+)
+def test_a_limit_that_is_used_up_elsewhere_is_none_that_the_request_exceeds(usage):
+    view = factories.a_snapshot(
+        [factories.a_session(9, factories.slots(cpu=4))], owners=(entities.Owner(1, usage),)
+    )
+    view = dataclasses.replace(view, nodes=(factories.a_node(capacity=factories.slots(cpu=8)),))
+
+    assert again(view, 9)[2].reason == decisions.PendReason.OWNER_LIMIT
 
 
 def test_devices_keep_their_numbers():

@@ -181,6 +181,22 @@ def test_who_stands_behind_is_written_where_it_depends_on_them(monkeypatch):
     assert made.text.count("owner: u1") == 3
 
 
+def test_what_shadow_would_have_done_is_written_as_shadow_where_the_line_counts(monkeypatch):
+    """Shadow lets session 10 start first; switched on, session 9 would need one victim less."""
+    rules = dataclasses.replace(factories.ON, state=entities.PreemptionState.SHADOW)
+    runs = [factories.a_running(n, factories.slots(cpu=3 - n), job_priority=1) for n in (1, 2)]
+    asks = factories.a_session(9, factories.slots(cpu=3), job_priority=9, priority=20)
+    behind = factories.a_session(10, factories.slots(cpu=1), owner_id=2, priority=10)
+    view = factories.a_snapshot([*runs, asks, behind], policy=rules)
+
+    made = handed_in(
+        monkeypatch, view, lambda names: {"outcome": "preempt", "victims": ["s1", "s2"], "target": "n1"}
+    )
+
+    assert made.result.verdict is answers.Verdict.PASSED, made.result.why
+    assert "tells_shadow: true" in made.text
+
+
 def test_what_a_foreign_policy_failed_at_and_what_it_chose_are_written_without_its_name(monkeypatch):
     queues = (
         factories.a_queue(1, preemptible_queues=frozenset({2}), preempt_policy="secret.policy"),

@@ -202,6 +202,19 @@ def test_a_bad_answer_when_a_takeover_is_tried_leaves_what_was_found_before():
     assert (stop.victim_jobids, stop.takes_over) == ((4, 5), None)
 
 
+def test_among_ones_own_a_takeover_stops_no_session_that_ranks_higher_than_needed():
+    """Taking over would stop one of job priority 8; two of job priority 1 stop elsewhere without it."""
+    high = factories.a_running(2, slots(cpu=2), job_priority=8)
+    low = [factories.a_running(n, slots(cpu=2), on=(2,), job_priority=1) for n in (3, 4)]
+    sessions = [_victim(1, 2), high, *low, _holder(2, job_priority=5), _taker(4)]
+    own = dataclasses.replace(factories.ON, scope=entities.PreemptionScope.OWNER)
+    view = factories.a_snapshot(sessions, reservations=(_kept(request=2),), nodes=TWO, policy=own)
+
+    stop = factories.preemptions(factories.decide(view))[9]
+
+    assert (stop.victim_jobids, stop.takes_over) == ((3, 4), None)
+
+
 def test_nobody_is_robbed_where_as_few_have_to_stop_anyway():
     one = factories.a_running(2, slots(cpu=1), job_priority=1)
     elsewhere = factories.a_running(4, slots(cpu=4), on=(2,), job_priority=1)
