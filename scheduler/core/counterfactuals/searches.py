@@ -8,9 +8,22 @@ tried. Whatever is returned was tried itself, and so was the value one step belo
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from scheduler.core import units
 
 Trial = Callable[[int], bool]
+_GIB, _MIB = 1 << 30, 1 << 20
+
+
+def step_of(kind: str, amount: int, kinds: Mapping[str, units.SlotKind]) -> int:
+    """Return the step in which an amount is lowered: such that people read every value exactly."""
+    known = kinds.get(kind) or units.SlotKind(kind, 1)
+    if known.is_bytes:
+        steps = [(16 * _GIB, _GIB), (_GIB, _GIB // 2), (2 * _MIB, _MIB)]
+        return next((step for least, step in steps if amount >= least), 1)
+    step = max(1, known.scale // 10)
+    return step if amount >= 2 * step else 1
 
 
 def largest(low: int, high: int, holds: Trial) -> int | None:

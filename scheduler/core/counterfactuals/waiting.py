@@ -17,7 +17,6 @@ from scheduler.core import decisions, entities, ordering, resources, snapshot, s
 from scheduler.core.counterfactuals import answers, changes, reruns, searches
 
 _R, _K = decisions.PendReason, answers.Kind
-_GIB, _MIB = 1 << 30, 1 << 20
 #: Steps of a scaled request, in percent.
 PERCENT = 5
 #: Protected candidates that are tried.
@@ -96,19 +95,9 @@ Found = Iterator[answers.Counterfactual]
 # Less
 
 
-def step_of(kind: str, amount: int, kinds: Mapping[str, units.SlotKind]) -> int:
-    """Return the step in which an amount is lowered: such that people read every value exactly."""
-    known = kinds.get(kind) or units.SlotKind(kind, 1)
-    if known.is_bytes:
-        steps = [(16 * _GIB, _GIB), (_GIB, _GIB // 2), (2 * _MIB, _MIB)]
-        return next((step for least, step in steps if amount >= least), 1)
-    step = max(1, known.scale // 10)
-    return step if amount >= 2 * step else 1
-
-
 def _less(asked: _Asked) -> Found:
     for kind, amount in asked.session.request:
-        step = step_of(kind, amount, asked.about.kinds)
+        step = searches.step_of(kind, amount, asked.about.kinds)
 
         def starts(steps: int, kind: str = kind, step: int = step) -> bool:
             return asked.starts(request=_with(asked.session.request, {kind: steps * step}))
@@ -140,7 +129,7 @@ def scaled(
     """Return a share of a request: every kind rounded down to its step, but never to nothing."""
     amounts = {}
     for kind, amount in request:
-        step = step_of(kind, amount, kinds)
+        step = searches.step_of(kind, amount, kinds)
         amounts[kind] = max(amount * percent // 100 // step, 1) * step
     return resources.ResourceVector(amounts)
 

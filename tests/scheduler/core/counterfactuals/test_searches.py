@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scheduler.core import units
 from scheduler.core.counterfactuals import searches
 
 
@@ -49,3 +50,16 @@ def test_the_first_stops_trying_once_it_holds():
 
     assert searches.first([1, 2, 3, 4], lambda value: tried.append(value) or value == 2) == 2
     assert tried == [1, 2]
+
+
+def test_amounts_are_lowered_in_steps_that_people_read_exactly():
+    step = searches.step_of
+
+    assert [step("mem", n, units.BUILT_IN) for n in (5, 1 << 24, 1 << 30, 1 << 38)] == [
+        1,
+        1 << 20,
+        1 << 29,
+        1 << 30,
+    ]
+    assert [step("cpu", n, units.BUILT_IN) for n in (150, 200, 8000)] == [1, 100, 100]
+    assert step("cuda.device", 4, units.BUILT_IN) == 1

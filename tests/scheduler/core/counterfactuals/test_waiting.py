@@ -217,19 +217,6 @@ def test_a_clock_that_runs_out_ends_it_too():
     assert found == answers.Answers(is_complete=False)
 
 
-def test_amounts_are_lowered_in_steps_that_people_read_exactly():
-    step = waiting.step_of
-
-    assert [step("mem", n, units.BUILT_IN) for n in (5, 1 << 24, 1 << 30, 1 << 38)] == [
-        1,
-        1 << 20,
-        1 << 29,
-        1 << 30,
-    ]
-    assert [step("cpu", n, units.BUILT_IN) for n in (150, 200, 8000)] == [1, 100, 100]
-    assert step("cuda.device", 4, units.BUILT_IN) == 1
-
-
 # Every answer of random rounds
 
 
