@@ -255,10 +255,12 @@ def _both_sides(compared: list[entities.Session], name: str) -> set[int]:
 
 def _first_eligible(asked: _Asked) -> Found:
     protected = decisions.Verdict.MIN_RUNTIME
+    is_open = {view.node_id: not view.note for view in asked.now.nodes}
     ends = sorted(
         (view.facts["until"], view.session_id)
         for view in asked.now.candidates
-        if view.verdict is protected and "until" in view.facts and _may_show(asked, view.session_id)
+        if view.verdict is protected and "until" in view.facts and any(map(is_open.get, view.node_ids))
+        if _may_show(asked, view.session_id)
     )
     for moment, session_id in ends[:MOST_MOMENTS]:
         fate = asked.fate(changes.at(asked.view, moment))

@@ -177,6 +177,20 @@ def test_a_protected_session_that_would_free_nothing_that_helps_is_passed_over()
     assert (found.facts["at"], found.rests_on) == (factories.NOW + 300 * factories.SECOND, frozenset({1}))
 
 
+def test_however_many_protected_sessions_on_closed_nodes_hide_none_that_helps():
+    began = factories.NOW - 500 * factories.SECOND
+    many = [
+        factories.a_running(n, slots(cpu=1), job_priority=1, started_at=began + n, on=(2,))
+        for n in range(20, 32)
+    ]
+    view = protected(more=many)
+    closed = factories.a_node(2, capacity=slots(cpu=16), state=entities.NodeState.DRAINING)
+
+    found = ask(dataclasses.replace(view, nodes=(*view.nodes, closed)))[K.FIRST_ELIGIBLE]
+
+    assert (found.facts["at"], found.rests_on) == (factories.NOW + 300 * factories.SECOND, frozenset({1}))
+
+
 def test_a_protected_session_that_the_reader_may_not_see_is_not_spoken_of():
     assert K.FIRST_ELIGIBLE not in ask(protected(), visible=frozenset())
 
