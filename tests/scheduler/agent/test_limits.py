@@ -2,11 +2,13 @@
 
 import json
 import os
+import pathlib
 import resource
 
 import pytest
 
 from scheduler.agent import limits
+from scheduler.agent.stop import freezer
 
 MIB = 2**20
 SHARE = {"processes": 50, "files": 60, "memory": 512 * MIB, "cpu": 1500}
@@ -61,6 +63,30 @@ def test_a_control_group_gets_what_its_controllers_take(tmp_path):
     limits.limit_group(str(tmp_path), SHARE)
 
     assert [(tmp_path / name).read_text() for name in FILES] == ["50", str(512 * MIB), "0", "150000 100000"]
+
+
+@pytest.fixture
+def controlled():
+    """A real control group below one that is delegated to this user, with all controllers that limits need."""
+    root = freezer.delegated_root()
+    if root is None:
+        pytest.skip("no cgroup v2 directory is delegated to this user")
+    missing = {"cpu", "memory", "pids"} - limits.controllers(root)
+    if missing:
+        names = ", ".join(sorted(missing))
+        pytest.skip(
+            f"{root} passes no {names} on: cgroup v1 holds them, or processes in it keep the kernel from it"
+        )
+    group = freezer.make_group(root, "limits-test")
+    yield pathlib.Path(group)
+    freezer.drop_group(group)
+
+
+def test_the_kernel_takes_the_limits_of_a_control_group(controlled):
+    limits.limit_group(str(controlled), SHARE)
+
+    found = [(controlled / name).read_text().strip() for name in ("pids.max", "memory.max", "cpu.max")]
+    assert found == ["50", str(512 * MIB), "150000 100000"]
 
 
 def test_a_control_group_without_controllers_stays_as_it_is(tmp_path):

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.scheduler.agent import stop_schedules
+from tests.scheduler.agent import stop_judge
 
 PROJECT = pathlib.Path(__file__).resolve().parents[3]
 SCHEDULES = 2000 if os.environ.get("XCE_NIGHT") else 100
@@ -34,7 +34,7 @@ def test_p02_each_order_stops_once_whatever_is_doubled_delayed_reordered_or_kill
     assert sums["schedules"] == SCHEDULES
     assert sums["stops"] > SCHEDULES
     assert sums["deaths"] > SCHEDULES
-    assert {name: sums[name] for name in stop_schedules.FAULTS} == dict.fromkeys(stop_schedules.FAULTS, 0)
+    assert {name: sums[name] for name in stop_judge.FAULTS} == dict.fromkeys(stop_judge.FAULTS, 0)
 
 
 @pytest.mark.timeout(TIMEOUT_S)
