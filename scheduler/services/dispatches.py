@@ -7,7 +7,16 @@ from typing import Any
 from scheduler import models
 from scheduler.core import entities, states
 from scheduler.protocol import messages
-from scheduler.services import claims, commands, orders, reservations, transitions, victims, withdrawals
+from scheduler.services import (
+    claims,
+    commands,
+    multi_node,
+    orders,
+    reservations,
+    transitions,
+    victims,
+    withdrawals,
+)
 from scheduler.services import work as unit
 
 S, T = states.SessionState, states.Trigger
@@ -60,7 +69,7 @@ def _cancel_is_too_late(work: unit.Work, session: models.Session, node: models.N
 
 
 def _is_being_undone(session: models.Session) -> bool:
-    return bool(session.ended_nodes) or session.stop_goal == UNDO_RESUME
+    return multi_node.is_being_swept(session) or session.stop_goal == UNDO_RESUME
 
 
 def _is_open(session: models.Session, kinds: tuple[models.AgentCommand.Kind, ...]) -> bool:
@@ -121,4 +130,5 @@ def _suspended_again(work: unit.Work, session: models.Session, *, reason: str, f
 
 
 def _node_ids(session: models.Session) -> list[int]:
-    return list(session.allocations.order_by("node_id").values_list("node_id", flat=True))
+    rows = session.allocations.order_by("node_id").exclude(node__in=session.ended_nodes)
+    return list(rows.values_list("node_id", flat=True))

@@ -43,11 +43,14 @@ class End:
 
 def ended(work: unit.Work, session: models.Session, node: models.Node, report: messages.Ended) -> None:
     """Apply the proof that no process of a session is left on one node."""
-    if session.state in (S.TERMINATED, S.PENDING) or node.pk in session.ended_nodes:
+    if session.state in (S.TERMINATED, S.PENDING):
+        return
+    if node.pk in session.ended_nodes:
+        dispatches.confirm(work, session, node, report)  # the others may have waited for just this answer
         return
     how, reason = _judge(session, report)
     if how or not multi_node.was_swept(session, report.cause):
-        _close_run(work, session, report)
+        _close_run(work, session, node, report)
     columns = {"exit_code": report.exit_code, "exit_signal": report.signal}
     facts = {
         "node_name": node.name,
@@ -60,7 +63,7 @@ def ended(work: unit.Work, session: models.Session, node: models.Node, report: m
 
 def lost(work: unit.Work, session: models.Session, node: models.Node, *, reason: str) -> None:
     """Apply the proof that a node no longer has a session that it should have."""
-    is_expected = session.state == S.TERMINATING or bool(session.ended_nodes)
+    is_expected = session.state == S.TERMINATING or multi_node.is_being_swept(session)
     end = End("", ASKED) if is_expected else End(R.LOST.value, reason, facts={"node_name": node.name})
     on_node(work, session, node, end)
 
@@ -192,10 +195,11 @@ def _lose(work: unit.Work, session: models.Session, end: End) -> None:
 # The run
 
 
-def _close_run(work: unit.Work, session: models.Session, report: messages.Ended) -> None:
+def _close_run(work: unit.Work, session: models.Session, node: models.Node, report: messages.Ended) -> None:
     runs = models.Run.objects.filter(session=session, attempt=session.attempt)
+    is_over = session.state == S.TERMINATING or not multi_node.leaves_others(session, node)
     runs.update(
-        ended_at=work.now,
+        ended_at=work.now if is_over else None,
         exit_code=report.exit_code,
         exit_signal=report.signal,
         cpu_ms=report.cpu_ms,

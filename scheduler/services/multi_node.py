@@ -1,5 +1,7 @@
 """
-A session on several nodes: it ends when the last node has ended, and the first end ends the others (DESIGN 5.3).
+A session on several nodes: it ends when the last node has ended, and the first that fails ends the others (DESIGN 5.3).
+
+A node that finished well leaves the others to their work.
 
 What each node's end says is kept as the gravest so far, so that the order in which reports arrive changes nothing.
 """
@@ -26,10 +28,21 @@ def is_on_several(session: models.Session) -> bool:
     return session.node_count > 1
 
 
+def is_being_swept(session: models.Session) -> bool:
+    """Say whether what happened on one node ends the session on all."""
+    return bool(session.ended_nodes) and session.end_result not in ("", R.SUCCESS.value)
+
+
+def leaves_others(session: models.Session, node: models.Node) -> bool:
+    """Say whether a session that has ended on one node may still run on others."""
+    others = session.allocations.exclude(node__in=[*session.ended_nodes, node.pk])
+    return is_on_several(session) and others.exists()
+
+
 def was_swept(session: models.Session, cause: fields.EndCause) -> bool:
     """Say whether an end on one node only came from the end on another."""
     is_ending = session.state in states.BEING_STOPPED and session.stop_goal != entities.PreemptionMode.SUSPEND
-    return bool(session.ended_nodes) and cause != fields.EndCause.SELF and not is_ending
+    return is_being_swept(session) and cause != fields.EndCause.SELF and not is_ending
 
 
 def gravest(
@@ -51,6 +64,8 @@ def gravest(
         changes |= {"end_result": how, "result_reason": reason[:64]}
     transitions.touch(session, **changes)
     rest = set(session.allocations.values_list("node_id", flat=True)) - set(session.ended_nodes)
+    if rest and how == R.SUCCESS and not is_asked:
+        return None
     if rest:
         orders.kill(work, session, grace=0, node_ids=sorted(rest - _ending(session)))
         return None

@@ -238,7 +238,9 @@ def _latest_stops(session: models.Session) -> list[models.AgentCommand]:
 
 
 def _node_ids(session: models.Session) -> list[int]:
-    return list(session.allocations.order_by("node_id").values_list("node_id", flat=True))
+    """Return the nodes on which something of a session may run: not those where it has ended already."""
+    rows = session.allocations.order_by("node_id").exclude(node__in=session.ended_nodes)
+    return list(rows.values_list("node_id", flat=True))
 
 
 def grace_s(session: models.Session, policy: models.PolicyVersion) -> int:
@@ -262,14 +264,10 @@ def again(work: unit.Work, session: models.Session, *, decision: models.Decision
         session.state == states.SessionState.SCHEDULED or session.stop_goal == entities.PreemptionMode.SUSPEND
     ):
         grace = grace_s(session, policy) if session.state != states.SessionState.SCHEDULED else 0
-        plan = StopPlan(entities.PreemptionMode.SUSPEND, SIGTSTP, grace, policy, _alive_node_ids(session))
+        plan = StopPlan(entities.PreemptionMode.SUSPEND, SIGTSTP, grace, policy)
         stop(work, session, plan, decision=decision)
     else:
-        kill(work, session, grace=0, node_ids=list(_alive_node_ids(session)))
-
-
-def _alive_node_ids(session: models.Session) -> tuple[int, ...]:
-    return tuple(pk for pk in _node_ids(session) if pk not in session.ended_nodes)
+        kill(work, session, grace=0)
 
 
 def answer_deadline(now: datetime.datetime) -> datetime.datetime:

@@ -25,6 +25,7 @@ from scheduler.services import (
     listening,
     locks,
     lost_nodes,
+    multi_node,
     orders,
     session_reports,
     transitions,
@@ -146,7 +147,9 @@ def cancel_late_starts() -> None:
 
 def _is_late_start(session: models.Session, now: datetime.datetime) -> bool:
     """Say whether a start is late; one that is being undone or cancelled already is left to that."""
-    if session.state != S.SCHEDULED or session.is_stuck or session.stop_goal or session.ended_nodes:
+    if session.state != S.SCHEDULED or session.is_stuck or session.stop_goal:
+        return False
+    if multi_node.is_being_swept(session):
         return False
     cancels = session.commands.filter(kind=models.AgentCommand.Kind.CANCEL_START, settled_at=None)
     is_over = session.state_deadline is not None and session.state_deadline <= now

@@ -112,7 +112,7 @@ def _stop_failed(
     work: unit.Work, session: models.Session, node: models.Node, report: messages.StopFailed
 ) -> None:
     """Let a session run on that could not be suspended; on several nodes, once the others have continued too."""
-    is_awaited = session.state in (S.STOPPING, S.PREEMPTED) and not session.ended_nodes
+    is_awaited = session.state in (S.STOPPING, S.PREEMPTED) and not multi_node.is_being_swept(session)
     if not is_awaited or session.stop_goal != _SUSPEND:
         return
     facts = {"node_name": node.name, "why": report.reason, "running": len(report.running)}
@@ -129,7 +129,7 @@ def suspend_is_late(work: unit.Work, session: models.Session) -> None:
     (DESIGN 5.3). The session holds its slots until each has answered.
     """
     is_suspend = session.state in (S.STOPPING, S.PREEMPTED) and session.stop_goal == _SUSPEND
-    if not is_suspend or session.ended_nodes or not multi_node.is_on_several(session):
+    if not is_suspend or multi_node.is_being_swept(session) or not multi_node.is_on_several(session):
         return
     late = session.commands.filter(kind=Kind.STOP, settled_at=None).order_by("node__name")
     names = ", ".join(late.values_list("node__name", flat=True))
@@ -162,7 +162,7 @@ def _runs_on(work: unit.Work, session: models.Session, *, reason: str, facts: di
 def _withdrawn(
     work: unit.Work, session: models.Session, node: models.Node, report: messages.Withdrawn
 ) -> None:
-    is_awaited = session.state in (S.PREEMPTED, S.STOPPING) and not session.ended_nodes
+    is_awaited = session.state in (S.PREEMPTED, S.STOPPING) and not multi_node.is_being_swept(session)
     if not is_awaited or _is_open(session, Kind.WITHDRAW, Kind.STOP):
         return
     reason = "withdrawn" if session.state == S.PREEMPTED else "stop-failed"

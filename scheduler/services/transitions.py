@@ -148,7 +148,7 @@ def _columns(work: unit.Work, session: models.Session, trigger: T) -> dict[str, 
             "epoch": session.epoch + 1,
             "waiting_since": None,
             "is_resume": is_resume,
-            "ended_nodes": [],
+            "ended_nodes": session.ended_nodes if is_resume else [],
         }
     if trigger == T.CONFIRM:
         columns |= {"started_at": work.now, "stop_failed_since_start": False, "dispatch_failures": 0}

@@ -44,17 +44,84 @@ def test_it_runs_when_the_last_node_has_confirmed(make_cluster):
     assert conftest.state_of(session) == "running"
 
 
-def test_the_first_end_ends_the_others_and_the_last_frees(make_cluster):
+def test_the_first_failure_ends_the_others_and_the_last_frees(make_cluster):
+    cluster = make_cluster()
+    session, other = cluster.pair(cluster.alice)
+
+    cluster.agent.ends(session, 3)
+
+    assert conftest.state_of(session) == "running"
+    assert _allocated() == 8000
+    other.ends(session, None, by=messages.KillCommand, **SWEPT)
+    assert _end(session) == ("terminated", "failure")
+    assert _allocated() == 0
+
+
+def test_a_node_that_finished_well_leaves_the_others_to_their_work(make_cluster):
     cluster = make_cluster()
     session, other = cluster.pair(cluster.alice)
 
     cluster.agent.ends(session, 0)
 
     assert conftest.state_of(session) == "running"
+    assert other.open_commands() == []
+    assert models.Run.objects.get(session=session).ended_at is None
     assert _allocated() == 8000
-    other.ends(session, None, by=messages.KillCommand, **SWEPT)
+    other.ends(session, 0)
+    assert _end(session) == ("terminated", "success")
+    assert models.Run.objects.get(session=session).ended_at is not None
+    assert _allocated() == 0
+
+
+def test_one_that_fails_after_another_has_finished_well_fails_the_session(make_cluster):
+    cluster = make_cluster()
+    session, other = cluster.pair(cluster.alice)
+
+    cluster.agent.ends(session, 0)
+    other.ends(session, 3)
+
+    assert _end(session) == ("terminated", "failure")
+
+
+@pytest.mark.parametrize("answers", ["stopped", "failed"])
+def test_what_still_runs_of_one_that_finished_on_another_node_is_suspended_and_resumed(make_cluster, answers):
+    cluster = make_cluster()
+    session, other = cluster.pair(cluster.alice)
+    cluster.agent.ends(session, 0)
+    control.suspend_session(actors.of_user(cluster.alice), session)
+    assert cluster.agent.open_commands() == []
+
+    if answers == "failed":
+        other.fails_to_stop(session)
+        assert conftest.state_of(session) == "running"
+    else:
+        other.suspends(session)
+        assert conftest.state_of(session) == "suspended"
+        control.resume_session(actors.of_user(cluster.alice), session)
+        cluster.round()
+        assert cluster.agent.open_commands() == []
+        other.answers(session, messages.ResumeCommand, messages.Resumed, members=())
+        assert conftest.state_of(session) == "running"
+
+    other.ends(session, 0)
     assert _end(session) == ("terminated", "success")
     assert _allocated() == 0
+
+
+def test_a_dispatch_of_which_one_node_has_finished_runs_when_the_other_has_started(make_cluster):
+    cluster = make_cluster()
+    other = cluster.join()
+    session = cluster.submit(cluster.alice, node_count=2, cpu="4")
+    cluster.round()
+
+    cluster.agent.ends(session, 0)
+    other.starts(session)
+    assert conftest.state_of(session) == "scheduled"
+    cluster.agent.ends(session, 0, by=messages.StartCommand)
+
+    assert conftest.state_of(session) == "running"
+    other.ends(session, 0)
+    assert _end(session) == ("terminated", "success")
 
 
 def test_the_order_in_which_nodes_report_does_not_matter(make_cluster):
