@@ -19,6 +19,7 @@ import celery
 import kombu
 import kombu.exceptions
 from celery import bootsteps
+from celery.app import amqp
 from celery.worker import WorkController, state
 
 from scheduler import points
@@ -31,9 +32,22 @@ _TRANSPORT = {"socket_connect_timeout": 3, "socket_timeout": 10, "socket_keepali
 _JOIN_S = 5
 
 
+class Link(kombu.Connection):
+    """A connection that looks for a broker that is away every few seconds; Celery's waits up to half a minute."""
+
+    def ensure_connection(self, *args: Any, **more: Any) -> Any:
+        """Connect, with pauses between the tries of at most the publisher's longest."""
+        more["interval_max"] = min(more.get("interval_max", _PAUSES_S[-1]), _PAUSES_S[-1])
+        return super().ensure_connection(*args, **more)
+
+
+class _Amqp(amqp.AMQP):
+    Connection = BrokerConnection = Link
+
+
 def make_app(broker: str) -> celery.Celery:
     """Return an app that speaks JSON only, keeps no results and retries no publish on its own."""
-    app = celery.Celery("xce-agent", broker=broker, set_as_current=False)
+    app = celery.Celery("xce-agent", broker=broker, set_as_current=False, amqp=_Amqp)
     app.conf.update(
         task_serializer="json",
         accept_content=["json"],

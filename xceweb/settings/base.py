@@ -149,6 +149,7 @@ CHANNEL_LAYERS = {
 
 CELERY_BROKER_URL = ENV["BROKER_URL"]
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # Celery's workers give up after a hundred tries, within the hour
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 3600,
     "socket_timeout": 5,
