@@ -10,6 +10,9 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from django.db.models import Q
+from django.db.models.functions import Coalesce, Greatest
+
 from scheduler import models
 from scheduler.core import entities, states
 from scheduler.protocol import fields, messages
@@ -49,8 +52,8 @@ def ended(work: unit.Work, session: models.Session, node: models.Node, report: m
         dispatches.confirm(work, session, node, report)  # the others may have waited for just this answer
         return
     how, reason = _judge(session, report)
-    if how or not multi_node.was_swept(session, report.cause):
-        _close_run(work, session, node, report)
+    is_cause = not multi_node.was_swept(session, report.cause) and multi_node.is_graver(session, how)
+    _close_run(work, session, node, report, is_cause=is_cause)
     columns = {"exit_code": report.exit_code, "exit_signal": report.signal}
     facts = {
         "node_name": node.name,
@@ -85,6 +88,8 @@ def on_node(work: unit.Work, session: models.Session, node: models.Node, end: En
     whole = multi_node.gravest(work, session, node, how=end.how, reason=end.reason)
     if whole is None:
         return
+    if multi_node.is_on_several(session) and end.columns:
+        end = dataclasses.replace(end, columns=_cause_of(session))
     commands.settle_all(session, "ended", now=work.now)
     _conclude(work, session, dataclasses.replace(end, how=whole[0], reason=whole[1]))
     work.ask_round(session.group_id)
@@ -195,20 +200,34 @@ def _lose(work: unit.Work, session: models.Session, end: End) -> None:
 # The run
 
 
-def _close_run(work: unit.Work, session: models.Session, node: models.Node, report: messages.Ended) -> None:
+def _close_run(
+    work: unit.Work, session: models.Session, node: models.Node, report: messages.Ended, *, is_cause: bool
+) -> None:
+    """
+    Add what a run cost on one node, and write down how it ended where this node's end is the gravest so far.
+
+    Of several nodes the processor time is that of all together, memory and length those of the node that had most.
+    """
     runs = models.Run.objects.filter(session=session, attempt=session.attempt)
     is_over = session.state == S.TERMINATING or not multi_node.leaves_others(session, node)
     runs.update(
         ended_at=work.now if is_over else None,
-        exit_code=report.exit_code,
-        exit_signal=report.signal,
-        cpu_ms=report.cpu_ms,
-        peak_bytes=report.peak_bytes,
-        ran_ms=report.ran_ms,
-        was_checkpointed=report.checkpointed,
+        cpu_ms=Coalesce("cpu_ms", 0) + report.cpu_ms,
+        peak_bytes=Greatest(Coalesce("peak_bytes", 0), report.peak_bytes),
+        ran_ms=Greatest(Coalesce("ran_ms", 0), report.ran_ms),
+    )
+    unknown = Q() if is_cause else Q(exit_code=None, exit_signal=None)
+    runs.filter(unknown).update(
+        exit_code=report.exit_code, exit_signal=report.signal, was_checkpointed=report.checkpointed
     )
     if report.ran_ms and session.state == S.SCHEDULED:
         runs.filter(started_at=None).update(started_at=work.now)
+
+
+def _cause_of(session: models.Session) -> dict[str, Any]:
+    """Return the exit of the node whose end is that of the whole session, as columns of the session."""
+    runs = models.Run.objects.filter(session=session, attempt=session.attempt)
+    return dict(runs.values("exit_code", "exit_signal").get())
 
 
 def _name_end(work: unit.Work, session: models.Session, how: str, *, attempt: int | None = None) -> None:

@@ -45,6 +45,13 @@ def was_swept(session: models.Session, cause: fields.EndCause) -> bool:
     return is_being_swept(session) and cause != fields.EndCause.SELF and not is_ending
 
 
+def is_graver(session: models.Session, how: str) -> bool:
+    """Say whether a node's end says more of the whole session than those that are known; the first always does."""
+    if not session.ended_nodes or session.state == S.TERMINATING:
+        return not session.ended_nodes
+    return GRAVITY.index(how) > GRAVITY.index(session.end_result)
+
+
 def gravest(
     work: unit.Work, session: models.Session, node: models.Node, *, how: str, reason: str
 ) -> tuple[str, str] | None:

@@ -43,7 +43,7 @@ def test_a_first_session_without_a_claim_would_be_found(monkeypatch):
 
 
 def test_a_claim_that_all_may_pass_would_be_found(monkeypatch):
-    monkeypatch.setattr(claims, "_is_let_through", lambda ctx, session, standing: True)
+    monkeypatch.setattr(claims, "_ends_before", lambda session, standing, starts: True)
     monkeypatch.setattr(world.invariants.claim_invariants, "of_decisions", lambda view, found: ())
 
     with pytest.raises(world.Fault, match="has held its claim"):

@@ -14,6 +14,7 @@ from rest_framework import authentication, exceptions, request
 
 from scheduler import models
 from scheduler.services import keypairs
+from xceweb.common import log_in
 
 _HOW = "Send a keypair as -u ACCESS:SECRET (Basic), or as Authorization: Bearer ACCESS:SECRET."
 
@@ -34,7 +35,7 @@ class KeypairAuthentication(authentication.BaseAuthentication):
 
     def authenticate_header(self, request: request.Request) -> str:
         """Return what 401 demands; not Basic, for which browsers would open a window of their own."""
-        return 'Bearer realm="xce"'
+        return f'Bearer realm="xce", {log_in.challenge()}'
 
 
 def _pair(kind: str, value: str) -> str:

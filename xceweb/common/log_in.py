@@ -21,6 +21,12 @@ class NotLoggedIn(errors.Refusal):
     status = 401
 
 
+def challenge() -> str:
+    """Return what a 401 demands of a program: the cookie that the log-in page gives."""
+    page = shortcuts.resolve_url(settings.LOGIN_URL)
+    return f'Cookie realm="xce", form-action="{page}", cookie-name={settings.SESSION_COOKIE_NAME}'
+
+
 class LogInMiddleware(middleware.LoginRequiredMiddleware):
     """Django's demand for a log-in, except that a program is not sent to a page that it cannot read."""
 
@@ -33,10 +39,7 @@ class LogInMiddleware(middleware.LoginRequiredMiddleware):
         if not refusals.wants_json(request):
             return super().handle_no_permission(request, view_func)
         response = refusals.problem(request, NotLoggedIn())
-        page = shortcuts.resolve_url(self.get_login_url(view_func))
-        response["WWW-Authenticate"] = (
-            f'Cookie realm="xce", form-action="{page}", cookie-name={settings.SESSION_COOKIE_NAME}'
-        )
+        response["WWW-Authenticate"] = challenge()
         return response
 
     def _lead_page(self, request: http.HttpRequest, login_url: str) -> http.HttpResponse:

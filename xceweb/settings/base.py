@@ -201,6 +201,7 @@ REST_FRAMEWORK = {
         "rest_framework.permissions.IsAuthenticated",
         "xceweb.api.permissions.HasScope",
     ],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "xceweb.api.negotiation.JsonAnyway",
     "DEFAULT_THROTTLE_CLASSES": ["xceweb.api.throttles.RequestsPerMinute"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "xceweb.api.problems.handle",

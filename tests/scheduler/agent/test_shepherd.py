@@ -89,7 +89,9 @@ async def test_a_polite_signal_does_not_move_the_shepherd(forks, tmp_path, numbe
 
 
 async def test_who_a_job_is_stands_in_its_record_before_its_first_instruction(forks, tmp_path):
-    async with jobs.started(("/bin/sh", "-c", "cat ../job; echo; echo ready"), tmp_path, forks) as job:
+    async with jobs.started(
+        ("/bin/sh", "-c", "cat ../job; echo; echo ready; exec sleep 1000"), tmp_path, forks
+    ) as job:
         seen = json.loads(job.output.splitlines()[0])
         target = job.target
 

@@ -135,6 +135,10 @@ CASES = {
         )
         for _ in range(2)
     ],
+    "idempotency_key_is_unique_for_a_user": lambda w: [
+        models.IdempotentAnswer.objects.create(user=w.people["owner"], key="k", created_at=timezone.now())
+        for _ in range(2)
+    ],
     "one_open_command_per_session_and_node": lambda w: [_command(w) for _ in range(2)],
     "round_is_unique_in_group": lambda w: decision_factories.a_round(w.group, number=w.decision.round.number),
     "decision_is_unique_in_round": lambda w: _again(

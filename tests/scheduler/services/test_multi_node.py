@@ -83,6 +83,25 @@ def test_one_that_fails_after_another_has_finished_well_fails_the_session(make_c
     assert _end(session) == ("terminated", "failure")
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_the_run_costs_what_all_nodes_did_and_ends_as_the_one_that_failed(make_cluster, is_first):
+    cluster = make_cluster()
+    session, other = cluster.pair(cluster.alice)
+
+    if is_first:
+        cluster.agent.ends(session, 3, cpu_ms=5, peak_bytes=4000, ran_ms=70)
+        other.ends(session, None, by=messages.KillCommand, signal=9, cpu_ms=6, peak_bytes=1000, ran_ms=80)
+    else:
+        cluster.agent.ends(session, 0, cpu_ms=5, peak_bytes=4000, ran_ms=70)
+        other.ends(session, 3, cpu_ms=6, peak_bytes=1000, ran_ms=80)
+
+    run = models.Run.objects.get(session=session)
+    session.refresh_from_db()
+    assert (run.cpu_ms, run.peak_bytes, run.ran_ms) == (11, 4000, 80)
+    assert (run.exit_code, run.exit_signal) == (session.exit_code, session.exit_signal) == (3, None)
+    assert _end(session) == ("terminated", "failure")
+
+
 @pytest.mark.parametrize("answers", ["stopped", "failed"])
 def test_what_still_runs_of_one_that_finished_on_another_node_is_suspended_and_resumed(make_cluster, answers):
     cluster = make_cluster()

@@ -150,7 +150,7 @@ def test_without_a_file_or_a_decision_it_says_what_to_name(db, arguments, messag
 
 
 def test_a_decision_that_this_core_makes_otherwise_is_written_with_a_warning(decision, monkeypatch):
-    monkeypatch.setattr(written.neutral, "names_of", lambda names, ids: [])
+    monkeypatch.setattr(written.neutral_names, "names_of", lambda names, ids: [])
 
     said, code = scenario("--from-decision", decision)
     assert code == 1
