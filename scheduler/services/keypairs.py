@@ -42,7 +42,7 @@ class Wish:
 
 def issue(actor: actors.Actor, user: models.User, wish: Wish) -> tuple[models.Keypair, str]:
     """
-    Make a keypair for a person.
+    Make a keypair for a person. One that is made with a keypair asks under the same policy, unless another is chosen.
 
     Returns:
         The row, and the secret, which is kept nowhere.
@@ -53,6 +53,7 @@ def issue(actor: actors.Actor, user: models.User, wish: Wish) -> tuple[models.Ke
         Refusal: no name, an unknown scope, a moment that has passed, or too many keypairs.
     """
     _require(actor, user, wish.policy)
+    policy = wish.policy or (actor.keypair.policy if actor.keypair else None)
     name = _checked_name(wish.name)
     if wish.scope not in Scope.values:
         text = f"must be one of {', '.join(Scope.values)}"
@@ -70,7 +71,7 @@ def issue(actor: actors.Actor, user: models.User, wish: Wish) -> tuple[models.Ke
             access_key="XCE" + base64.b32encode(secrets.token_bytes(10)).decode(),
             secret_hash=_hash(secret),
             user=user,
-            policy=wish.policy,
+            policy=policy,
             scope=wish.scope,
             expires_at=wish.expires_at,
         )

@@ -71,6 +71,14 @@ def test_only_an_administrator_makes_keypairs_for_others_and_with_policies(api_o
     }
 
 
+def test_a_keypair_makes_none_that_may_ask_for_more_than_itself(api_of):
+    narrow = people.create_resource_policy(actors.SYSTEM, "narrow", max_priority=5)
+
+    made = api_of("owner", policy=narrow).post("/keypairs", {"name": "n"})
+
+    assert (made.status_code, made.json()["policy"]) == (201, "narrow")
+
+
 def test_keypairs_of_others_are_not_there(api_of):
     other, api = api_of("owner"), api_of("manager")
 
