@@ -8,8 +8,11 @@ from typing import Any
 
 from django import urls
 
+from scheduler import models
 from scheduler.selectors import event_log, event_texts, permissions
 
+#: Numbers that one answer over HTTP reaches at most.
+MOST = 500
 Seen = tuple[event_log.Entry, permissions.Sight]
 
 
@@ -61,6 +64,13 @@ def batch(topic: str, bounds: tuple[int, int], seen: Iterable[Seen]) -> dict[str
     """
     events = [{**event, "at": _text(event["at"])} for event in rows(seen)]
     return {"type": "events", "topic": topic, "prev": bounds[0], "last": bounds[1], "events": events}
+
+
+def since(viewer: models.User, number: int) -> dict[str, Any]:
+    """Return the frame of all that the viewer may see of the next ``MOST`` numbers after one."""
+    entries = event_log.after(number, limit=MOST)
+    last = entries[-1].number if entries else number
+    return batch("cluster", (number, last), event_log.seen(event_log.rights_of(viewer), entries))
 
 
 def _text(moment: datetime.datetime) -> str:

@@ -6,10 +6,7 @@ from django import http
 from django.views.decorators import http as methods
 
 from scheduler import errors
-from scheduler.selectors import event_log
 from xceweb.live import frames
-
-MOST = 500
 
 
 @methods.require_safe
@@ -19,11 +16,7 @@ def event_list(request: http.HttpRequest) -> http.JsonResponse:
 
     ``prev`` is the number asked from, ``last`` how far the answer reaches: ask again from there.
     """
-    after = _number(request.GET.get("after", "0"))
-    entries = event_log.after(after, limit=MOST)
-    last = entries[-1].number if entries else after
-    seen = event_log.seen(event_log.rights_of(request.user), entries)
-    return http.JsonResponse(frames.batch("cluster", (after, last), seen))
+    return http.JsonResponse(frames.since(request.user, _number(request.GET.get("after", "0"))))
 
 
 def _number(text: str) -> int:

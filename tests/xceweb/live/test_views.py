@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from tests import worlds
-from xceweb.live import views
+from xceweb.live import frames
 
 ClientOf = Callable[[str], Client]
 
@@ -26,7 +26,7 @@ def test_a_page_of_the_feed_says_how_far_it_reaches(
     world: worlds.World, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever sees nothing of it still gets on."""
-    monkeypatch.setattr(views, "MOST", 3)
+    monkeypatch.setattr(frames, "MOST", 3)
 
     found = client_of("outsider").get("/events?after=0").json()
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from rest_framework import request as drf_request
 from rest_framework import response, serializers
 
-from scheduler.selectors import event_log
 from xceweb.api import docs, resource
 from xceweb.api.v1 import samples, session_shapes
 from xceweb.live import frames
-
-MOST = 500
 
 
 class Batch(serializers.Serializer):
@@ -45,7 +42,4 @@ class Events(resource.Resource):
     def get(self, request: drf_request.Request) -> response.Response:
         """Return at most 500 numbers on; nothing is lost and nothing comes twice for who asks from ``last``."""
         after = resource.number_of(request.query_params.get("after", "0"), "after")
-        entries = event_log.after(after, limit=MOST)
-        last = entries[-1].number if entries else after
-        seen = event_log.seen(event_log.rights_of(self.viewer), entries)
-        return response.Response(frames.batch("cluster", (after, last), seen))
+        return response.Response(frames.since(self.viewer, after))
