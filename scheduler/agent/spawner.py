@@ -33,9 +33,14 @@ class Spawner:
         """Pid of the present fork server, 0 after `close`."""
         return self._server.pid if self._server else 0
 
-    def spawn(self, directory: str) -> int:
+    def spawn(self, directory: str, *, anew: bool = False) -> int:
         """
         Fork a shepherd for a prepared session directory.
+
+        Args:
+            directory: the session's.
+            anew: ask a new fork server. A dying one still takes requests: its socket may outlive, for a
+                moment, the pipes that it held.
 
         Returns:
             A descriptor that becomes readable (end of file) when the records of the directory tell the
@@ -46,6 +51,8 @@ class Spawner:
         """
         reader, writer = os.pipe()
         try:
+            if anew:
+                self._start()
             self._request(directory, writer)
         except OSError:
             os.close(reader)

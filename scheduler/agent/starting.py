@@ -56,8 +56,8 @@ async def start(command: messages.StartCommand, means: Means, cpus: tuple[int, .
     """
     try:
         directory = means.space.prepare(command, _terms(command, means, cpus))
-        for _ in range(2):
-            await _hung_up(means.spawner.spawn(str(directory)))
+        for again in (False, True):
+            await _hung_up(means.spawner.spawn(str(directory), anew=again))
             if (directory / records.CLAIM).exists():
                 break
     except (OSError, accounts.AccountError) as fault:

@@ -141,6 +141,12 @@ echo ready
 while :; do sleep 0.02; printf . >> "$TICKS"; done
 """
 
+#: A shell that starts one program after the other; while one is being born the shell waits inside vfork.
+_SPAWNER = """
+echo ready
+while :; do /bin/true; printf . >> "$TICKS"; done
+"""
+
 
 @dataclasses.dataclass(frozen=True)
 class Program:
@@ -159,4 +165,6 @@ STOPPABLE = [
     *(Program(name, python(code)) for name, code in _PROGRAMS.items()),
     Program("job-control-shell", ("/bin/bash", "-c", _JOB_CONTROL)),
 ]
+SPAWNER = Program("spawns-without-pause", ("/bin/sh", "-c", _SPAWNER))
+STOPPABLE.append(SPAWNER)
 VFORK = Program("vfork-parent", python(_VFORK))

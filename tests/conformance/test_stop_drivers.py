@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import time
 
 import pytest
 
@@ -129,6 +130,33 @@ async def test_a_stop_that_cannot_be_shown_is_undone_and_names_who_resisted(fork
         assert "D" in {p.state for p in result.running}
         ticks = job.ticks
         await jobs.until(lambda: job.ticks > ticks, "the first process runs on")
+
+
+async def caught_before_exec(job):
+    """Stop a shell's group at the moment when its child has not called exec: a stop meets it now and then."""
+
+    def is_caught():
+        os.killpg(job.target.job.pid, signal.SIGSTOP)
+        time.sleep(0.005)
+        if "D" in {p.state for p in job.members()}:
+            return True
+        os.killpg(job.target.job.pid, signal.SIGCONT)
+        return False
+
+    await jobs.until(is_caught, "a stop between vfork and exec")
+
+
+async def test_a_stop_that_meets_a_child_before_exec_is_made_true_and_the_session_goes_on(forks, tmp_path):
+    driver = signals.SignalDriver()
+    async with jobs.started(programs.SPAWNER.argv, tmp_path, forks) as job:
+        await caught_before_exec(job)
+        held = await procedures.suspend(driver, job.target, procedures.Notice(0, 0), proof_ms=3000)
+
+        assert isinstance(held, procedures.Held)
+        assert {p.state for p in job.members()} == {"T"}
+        ticks = job.ticks
+        await procedures.resume(driver, job.target)
+        await jobs.until(lambda: job.ticks > ticks + 2, "the shell goes on")
 
 
 async def test_a_handler_may_checkpoint_before_the_stop(forks, tmp_path):

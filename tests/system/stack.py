@@ -74,7 +74,7 @@ class Stack:
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
         """Stop it as Ctrl-C does; returns the exit code of `bin/up`."""
-        self._console.close()
+        self.close_console()
         if self.up.poll() is None:
             self.up.send_signal(number)
         self.output += self.up.communicate(timeout=STOP_DEADLINE_S)[0].splitlines()
@@ -93,6 +93,10 @@ class Stack:
     def run(self, script: str) -> str:
         """Run a Python script in its Django environment; returns what it printed."""
         return self._console.run(script)
+
+    def close_console(self) -> None:
+        """End the process behind `run`, which is the caller's; the next `run` starts another."""
+        self._console.close()
 
     def _successor(self, name: str, old: int) -> int | None:
         found = self.processes().get(name, old)

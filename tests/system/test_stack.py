@@ -40,6 +40,7 @@ def test_every_process_of_the_stack_runs(stack):
 
 def test_nothing_but_the_supervisor_runs_as_root(stack):
     expected = pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else os.geteuid()
+    stack.close_console()
     users = {
         line: stacks.uid_of(pid)
         for pid, line in stacks.processes_about(stack.data_dir).items()

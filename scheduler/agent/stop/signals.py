@@ -49,7 +49,9 @@ class SignalDriver:
 
         Parents go before their children: a shell with job control that saw a child stop would give up its loop.
         """
-        inside, outside = _parts(target, self.observe(target))
+        members = self.observe(target)
+        _let_exec(members)
+        inside, outside = _parts(target, members)
         if not all(map(processes.is_still, inside)):
             _send_group(target, inside, signal.SIGSTOP)
             _let_settle(inside)
@@ -92,6 +94,26 @@ def _parts(target: driver.Target, members: Members) -> tuple[Members, Members]:
 def _send_group(target: driver.Target, inside: Members, number: int) -> None:
     if inside:
         processes.send_group(target.job.pid, number, witness=inside[0])
+
+
+def _let_exec(members: Members) -> None:
+    """
+    Let children go on for a moment that an earlier stop has caught between `vfork` and `exec`.
+
+    Until such a child has called `exec`, its parent waits where no signal stops it: a shell that starts one program
+    after the other is met there now and then. The parent stops as soon as it may: its signal is pending.
+    """
+    for parent in members:
+        if parent.state in processes.STILL and parent.threads <= 1:
+            continue
+        stopped = [child for child in members if child.parent == parent.pid and child.state == "T"]
+        if not stopped or not processes.waits_unstoppably(parent):
+            continue
+        for child in stopped:
+            processes.send(child, signal.SIGCONT)
+        for _ in range(_LOOKS):
+            if not processes.waits_unstoppably(parent):
+                break
 
 
 def _chase(shepherd: processes.Identity) -> None:

@@ -2,7 +2,10 @@
 
 import os
 
-from scheduler.agent import processes, spawner
+import pytest
+
+from scheduler.agent import processes, spawner, starting, workspace
+from tests.scheduler.agent import bench as benches
 
 
 def test_a_request_that_no_shepherd_can_serve_ends_with_a_hung_up_pipe(forks, tmp_path):
@@ -24,3 +27,24 @@ def test_closing_ends_the_fork_server_and_a_request_starts_another(tmp_path):
     one.close()
 
     assert second not in (0, first.pid)
+
+
+@pytest.fixture
+def dying(monkeypatch):
+    """A fork server that drops what it is asked and stays, as one does that was killed a moment ago."""
+    drops = "import socket; s = socket.socket(fileno=0)\nwhile socket.recv_fds(s, 8192, 0)[0]: pass"
+    with monkeypatch.context() as patch:
+        patch.setattr(spawner, "_PROGRAM", drops)
+        one = spawner.Spawner()
+    yield one
+    one.close()
+
+
+async def test_what_a_dying_fork_server_dropped_is_asked_of_another(dying, tmp_path):
+    means = starting.Means(None, workspace.Workspace(tmp_path / "state", "n1"), dying)
+    old = processes.look(dying.pid).identity
+
+    job = await starting.start(benches.a_start(argv=("sleep", "1000")), means, ())
+    processes.send(processes.Identity(*job["job"]), 9)
+
+    assert not processes.is_alive(old)
