@@ -22,6 +22,7 @@ from scheduler.models.decisions import (
 from scheduler.models.events import Event, EventCounter
 from scheduler.models.ledgers import OwnerUsage, QueueUsage
 from scheduler.models.nodes import Node, NodeDevice, NodeSlot
+from scheduler.models.planned_changes import PlannedChange
 from scheduler.models.policies import KeypairResourcePolicy, PolicyVersion
 from scheduler.models.queues import Queue
 from scheduler.models.resource_groups import GroupRole, GroupRounds, ResourceGroup
@@ -55,6 +56,7 @@ __all__ = [
     "OutputPage",
     "OwnerUsage",
     "PendReason",
+    "PlannedChange",
     "PolicyVersion",
     "PreemptionEdge",
     "Queue",

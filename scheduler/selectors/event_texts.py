@@ -8,6 +8,7 @@ through escaping.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 
 from scheduler.core import decisions, explain, states
@@ -176,6 +177,38 @@ def _policy_changed(entry: event_log.Entry, sees_all: bool) -> str:
     return f"has new rules{_by(entry, sees_all)}"
 
 
+def _change_planned(entry: event_log.Entry, sees_all: bool) -> str:
+    state = (entry.data.get("after") or {}).get("preemption_state")
+    what = f"preemption **{state}**" if state else "new rules"
+    return f"will have {what} at **{_moment(entry)}**{_by(entry, sees_all)}"
+
+
+def _return_planned(entry: event_log.Entry, sees_all: bool) -> str:
+    state = (entry.data.get("after") or {}).get("preemption_state")
+    what = f"to preemption **{state}**" if state else "to its former rules"
+    return f"goes back {what} by itself at **{_moment(entry)}**"
+
+
+def _plan_ended(entry: event_log.Entry, sees_all: bool) -> str:
+    which = "way back" if entry.data.get("kind") == "return" else "planned change"
+    how = _PLAN_ENDS.get(str(entry.data.get("end")), "is not carried out")
+    why = _plain(entry.data.get("text")) if sees_all else ""
+    told = f"{how}{_by(entry, sees_all)}" if entry.data.get("end") == "cancelled" else how
+    return f"has a {which} for **{_moment(entry)}** that {told}" + (f": {why}" if why else "")
+
+
+_PLAN_ENDS = {
+    "cancelled": "was cancelled",
+    "overtaken": "is dropped, so that nothing is overwritten",
+    "failed": "could not be carried out",
+}
+
+
+def _moment(entry: event_log.Entry) -> str:
+    at = datetime.datetime.fromisoformat(str(entry.data.get("at"))).astimezone(datetime.UTC)
+    return f"{at:%-d %b %H:%M} UTC"
+
+
 def _node_changed(entry: event_log.Entry, sees_all: bool) -> str:
     state = entry.data.get("state") or entry.data.get("after")
     return f"is **{state}**{_by(entry, sees_all)}" if state else f"changed{_by(entry, sees_all)}"
@@ -212,6 +245,9 @@ _WORDED: dict[str, Callable[[event_log.Entry, bool], str]] = {
     "session.held": _held,
     "session.changed": _changed,
     "group.policy_changed": _policy_changed,
+    "group.change_planned": _change_planned,
+    "group.return_planned": _return_planned,
+    "group.plan_ended": _plan_ended,
     "node.state_changed": _node_changed,
     "decision.outcome": _outcome,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import uuid
 
 from scheduler import models
 
@@ -37,6 +38,10 @@ def of_user(user: models.User, *, request_id: str = "", keypair: models.Keypair 
     return Actor(user, user.get_username(), request_id, keypair)
 
 
+#: How the names of actors begin that are management commands.
+COMMAND = "command "
+
+
 def of_command(name: str) -> Actor:
-    """Return the actor for a management command run on the controller's own shell."""
-    return Actor(None, f"command {name}")
+    """Return the actor for a management command run on the controller's own shell, with a request id of its own."""
+    return Actor(None, f"{COMMAND}{name}", uuid.uuid4().hex)

@@ -7,6 +7,7 @@ whatever can be taken back (DESIGN 5.5, P05, P12).
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from django.core import exceptions
@@ -15,7 +16,7 @@ from scheduler import errors, models
 from scheduler.core import entities
 from scheduler.core.preemption import eligibility
 from scheduler.selectors import permissions
-from scheduler.services import actors, audit, checks, claims, locks, withdrawals
+from scheduler.services import actors, audit, checks, claims, locks, plan_ends, withdrawals
 from scheduler.services import work as unit
 
 RULES = models.PolicyVersion.RULES
@@ -44,21 +45,45 @@ def change_policy(
     """
     require_manager(actor, group, "change the rules of")
     with unit.begin(actor) as work:
-        locked = models.ResourceGroup.objects.select_for_update(no_key=True).get(pk=group.pk)
-        current = models.PolicyVersion.objects.get(pk=locked.policy_id)
-        if current.version != expected_version:
-            raise errors.Conflict(
-                f"{current.created_by_name} changed the rules of {group.slug} meanwhile (version {current.version}).",
-                current=current,
-            )
-        row, before, after = _next_version(
-            current, changes=changes, reason=checks.checked_reason(reason), work=work
+        return apply(work, group, Wish(changes, reason, expected_version))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Wish:
+    """What somebody wants to put into force."""
+
+    changes: dict[str, Any]  #: field of ``PolicyVersion.RULES`` -> new value; the others stay
+    reason: str
+    expected_version: int | None  #: the version that the changes were made from; None = whatever is in force
+    facts: dict[str, Any] = dataclasses.field(default_factory=dict)  #: for the audit, beside the new values
+    plan_id: int | None = None  #: the planned change that is being carried out
+
+
+def apply(work: unit.Work, group: models.ResourceGroup, wish: Wish) -> models.PolicyVersion:
+    """Put new rules into force as part of a work; raises as ``change_policy``, which asks for the right."""
+    locked, current = lock(group)
+    if wish.expected_version not in (None, current.version):
+        raise errors.Conflict(
+            f"{current.created_by_name} changed the rules of {group.slug} meanwhile (version {current.version}).",
+            current=current,
         )
-        row.save()
-        locked.policy = row
-        locked.save(update_fields=["policy"])
-        _tell(work, locked, before=before, after=after, row=row)
+    row, before, after = _next_version(
+        current, changes=wish.changes, reason=checks.checked_reason(wish.reason), work=work
+    )
+    row.save()
+    locked.policy = row
+    locked.save(update_fields=["policy"])
+    plan_ends.overtake(work, locked, row, rules=set(after), except_id=wish.plan_id)
+    subject = audit.Subject("resource group policy", locked.slug, locked)
+    audit.record_change(work, subject, before=before, after={**after, **wish.facts}, reason=row.reason)
+    _tell(work, locked, before=before, after=after, row=row)
     return row
+
+
+def lock(group: models.ResourceGroup) -> tuple[models.ResourceGroup, models.PolicyVersion]:
+    """Return a group, locked against other changes of its rules, and the version in force."""
+    locked = models.ResourceGroup.objects.select_for_update(no_key=True).get(pk=group.pk)
+    return locked, models.PolicyVersion.objects.get(pk=locked.policy_id)
 
 
 def require_manager(actor: actors.Actor, group: models.ResourceGroup, what: str) -> None:
@@ -93,6 +118,19 @@ def draft(current: models.PolicyVersion, changes: dict[str, Any]) -> models.Poli
     return row
 
 
+def changed_rules(current: models.PolicyVersion, row: models.PolicyVersion) -> list[str]:
+    """
+    Return which rules differ between the version in force and a draft.
+
+    Raises:
+        Refusal: none.
+    """
+    changed = [name for name in RULES if getattr(row, name) != getattr(current, name)]
+    if not changed:
+        raise errors.Refusal("Nothing changes: these rules are in force already.", code="no-change")
+    return changed
+
+
 def _check_kinds(row: models.PolicyVersion) -> None:
     known = set(models.SlotKind.objects.values_list("name", flat=True))
     unknown = sorted(set(row.suspend_releases or ()) - known)
@@ -106,9 +144,7 @@ def _next_version(
     current: models.PolicyVersion, *, changes: dict[str, Any], reason: str, work: unit.Work
 ) -> tuple[models.PolicyVersion, dict[str, Any], dict[str, Any]]:
     row = draft(current, changes)
-    changed = [name for name in RULES if getattr(row, name) != getattr(current, name)]
-    if not changed:
-        raise errors.Refusal("Nothing changes: these rules are in force already.", code="no-change")
+    changed = changed_rules(current, row)
     row.reason = reason
     row.created_by, row.created_by_name = work.actor.user, work.actor.name
     row.created_at = work.now
@@ -124,8 +160,6 @@ def _tell(
     after: dict[str, Any],
     row: models.PolicyVersion,
 ) -> None:
-    subject = audit.Subject("resource group policy", group.slug, group)
-    audit.record_change(work, subject, before=before, after=after, reason=row.reason)
     if {"preemption_scope", "preemption_order"} & set(after):
         models.PreemptionEdge.objects.filter(loser__group=group).delete()
     _withdraw(work, group, before=before, row=row)

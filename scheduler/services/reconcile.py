@@ -27,6 +27,7 @@ from scheduler.services import (
     lost_nodes,
     multi_node,
     orders,
+    planned_changes,
     session_reports,
     transitions,
     victims,
@@ -52,6 +53,7 @@ def run() -> None:
         cancel_late_starts,
         order_again,
         requeue_long_suspended,
+        planned_changes.carry_out_due,
     )
     for rule in rules:
         try:
