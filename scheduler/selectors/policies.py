@@ -30,6 +30,25 @@ def version(group: models.ResourceGroup, number: int) -> models.PolicyVersion | 
     return models.PolicyVersion.objects.filter(group=group, version=number).first()
 
 
+def last_plan(group: models.ResourceGroup) -> models.PlannedChange | None:
+    """Return the newest planned change, open or ended; an open one is always the newest. One query."""
+    return models.PlannedChange.objects.filter(group=group).select_related("version").first()
+
+
+def planned(group: models.ResourceGroup) -> models.PlannedChange | None:
+    """Return what will be changed by itself, None without a plan. One query."""
+    last = last_plan(group)
+    return last if last is not None and last.ended_at is None else None
+
+
+def came_to_nothing(last: models.PlannedChange | None, current: models.PolicyVersion) -> bool:
+    """Say whether the last plan was overtaken or failed, and no version was made since: its group should know."""
+    ends = (models.PlannedChange.End.OVERTAKEN, models.PlannedChange.End.FAILED)
+    if last is None or last.end not in ends or last.ended_at is None:
+        return False
+    return last.ended_at >= current.created_at
+
+
 def history(group: models.ResourceGroup, *, limit: int = 10) -> list[Change]:
     """Return the newest versions, newest first, each with its changes. One query."""
     rows = list(models.PolicyVersion.objects.filter(group=group).order_by("-version")[: limit + 1])

@@ -14,7 +14,6 @@ import logging
 from typing import Any
 
 from scheduler import clock, errors, models
-from scheduler.core.counterfactuals import sentences
 from scheduler.selectors import permissions
 from scheduler.services import actors, audit, checks, plan_ends, policies
 from scheduler.services import work as unit
@@ -213,8 +212,16 @@ def _require_still_manager(plan: models.PlannedChange) -> None:
 def _reason(plan: models.PlannedChange) -> str:
     if plan.kind == Kind.CHANGE:
         return plan.reason
-    after = sentences.duration(plan.duration_s or 0)
+    after = _span(plan.duration_s or 0)
     text = (
         f"Back after {after}, as {plan.created_by_name} set in version {plan.version.version}: {plan.reason}"
     )
     return text if len(text) <= 500 else f"{text[:499]}…"
+
+
+def _span(seconds: int) -> str:
+    """Write a span in the largest unit that it is a whole number of: ``2 hours``, ``90 minutes``."""
+    units = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
+    word, size = next(unit for unit in units if seconds % unit[1] == 0)
+    number = seconds // size
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"

@@ -68,6 +68,9 @@ TABLE: dict[str, Row] = {
     "api:event-list": Row(PROGRAM),
     "api:group": Row(PROGRAM_OF_GROUP, _group),
     "api:group-act": Row(API_MANAGING, lambda world: ["gpu", "stop-starting"], json={"reason": "a test"}),
+    "api:group-cancel-planned": Row(
+        (401, 403, 403, 403, 403, 400, 404, 400), _group, json={"reason": "a test"}
+    ),
     "api:group-list": Row(PROGRAM),
     "api:group-policies": Row(PROGRAM_OF_GROUP, _group),
     "api:group-preemption": Row(PROGRAM_OF_GROUP, _group),
@@ -106,6 +109,7 @@ TABLE: dict[str, Row] = {
     "common:theme": Row((302,) * 8, post={"theme": "dark"}),
     "console:group-policy": Row(GROUP, lambda world: ["gpu"]),
     "console:group-policy POST": Row(CHANGING, lambda world: ["gpu"], {"version": "1", "reason": ""}),
+    "console:group-policy-cancel-planned": Row(MANAGING, lambda world: ["gpu"], {"reason": "a test"}),
     "console:group-policy-preview": Row(PREVIEWING, lambda world: ["gpu"], {"version": "1"}),
     "console:group-policy-undo": Row(UNDOING, lambda world: ["gpu", 1], {}),
     "dashboard:decision-detail": Row(GROUP, lambda world: [world.decision.public_id]),

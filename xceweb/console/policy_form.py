@@ -150,6 +150,13 @@ def text(name: str, value: Any) -> str:
     return str(shown).replace("_", " ")
 
 
+def label(name: str) -> str:
+    """Return what a rule is called."""
+    if name == "preemption_state":
+        return "Preemption"
+    return TEXTS[name][0] if name in TEXTS else name.replace("_", " ").capitalize()
+
+
 class KindsField(forms.CharField):
     """Names of slot kinds with commas: empty = every kind (None), ``nothing`` = none of them."""
 
@@ -164,17 +171,17 @@ class KindsField(forms.CharField):
 
 def _field(name: str) -> forms.Field:
     model_field = _MODEL.get_field(name)
-    label = TEXTS[name][0]
+    title = label(name)
     if name == "suspend_releases":
         hint = ", ".join(slot_kinds.load())
         attrs = {"class": "input", "placeholder": f"every kind: {hint}"}
-        return KindsField(label=label, required=False, max_length=500, widget=forms.TextInput(attrs=attrs))
+        return KindsField(label=title, required=False, max_length=500, widget=forms.TextInput(attrs=attrs))
     if model_field.choices:
         widget = forms.Select(attrs=dict(_SELECT))
-        return forms.ChoiceField(label=label, choices=model_field.choices, widget=widget)
+        return forms.ChoiceField(label=title, choices=model_field.choices, widget=widget)
     if model_field.get_internal_type() == "BooleanField":
-        return forms.BooleanField(label=label, required=False)
+        return forms.BooleanField(label=title, required=False)
     widget = forms.NumberInput(attrs={"class": "input", "min": 0})
     return forms.IntegerField(
-        label=label, required=not model_field.null, min_value=0, max_value=2**31 - 1, widget=widget
+        label=title, required=not model_field.null, min_value=0, max_value=2**31 - 1, widget=widget
     )

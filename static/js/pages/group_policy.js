@@ -23,3 +23,19 @@ if (form && counter) {
   form.addEventListener("reset", () => setTimeout(mark));
   mark();
 }
+
+// A time is typed in the reader's zone; what is sent beside it is the same moment in UTC.
+const timing = document.querySelector("[data-when]");
+
+function zoned() {
+  const [at, utc] = [timing.querySelector("[name=at]"), timing.querySelector("[name=at_utc]")];
+  const moment = new Date(at.value);
+  utc.value = Number.isNaN(moment.getTime()) ? "" : moment.toISOString();
+}
+
+if (timing) {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  timing.querySelector("[data-zone]").textContent = `(${zone})`;
+  timing.addEventListener("input", zoned);
+  zoned();
+}

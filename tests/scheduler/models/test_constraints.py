@@ -109,7 +109,19 @@ def _usage(model, **key):
     model.objects.create(**key, kind="tpu", used=1)
 
 
+def _plan(world: World, **values):
+    now = timezone.now()
+    models.PlannedChange.objects.create(
+        **{"group": world.group, "kind": "return", "at": now, "changes": {}, "version": world.group.policy}
+        | {"reason": "because", "created_by_name": "root", "created_at": now}
+        | values
+    )
+
+
 CASES = {
+    "one_planned_change_is_open_in_a_group": lambda w: [_plan(w) for _ in range(2)],
+    "planned_change_ends_with_a_word": lambda w: _plan(w, end="done"),
+    "planned_change_has_a_reason": lambda w: _plan(w, reason=""),
     "node_slot_never_over_allocated": lambda w: _slot(w, allocated=8_001),
     "node_slot_is_never_negative": lambda w: _slot(w, reserved=-1),
     "node_slot_is_unique": lambda w: _again(w.node.slots.first()),

@@ -102,6 +102,42 @@ def test_a_switch_says_its_position() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("type_", "data", "text"),
+    [
+        (
+            "change_planned",
+            {"after": {"preemption_state": "on"}},
+            "will have preemption **on** at **1 Jan 00:00 UTC**",
+        ),
+        ("change_planned", {"after": {"grace_period": 9}}, "will have new rules at **1 Jan 00:00 UTC**"),
+        (
+            "return_planned",
+            {"after": {"preemption_state": "off"}},
+            "goes back to preemption **off** by itself at",
+        ),
+        ("return_planned", {"after": {}}, "goes back to its former rules by itself at"),
+        (
+            "plan_ended",
+            {"end": "cancelled", "kind": "return", "text": "no"},
+            "that was cancelled by **secret-person**: no",
+        ),
+        (
+            "plan_ended",
+            {"end": "overtaken", "kind": "change", "text": "x"},
+            "has a planned change for **1 Jan 00:00 UTC**",
+        ),
+        ("plan_ended", {"end": "failed", "kind": "change", "text": "x"}, "that could not be carried out: x"),
+    ],
+)
+def test_a_plan_says_what_and_when(type_: str, data: dict[str, Any], text: str) -> None:
+    """With who planned or cancelled it, where that may be seen."""
+    event = entry(f"group.{type_}", session_id=None, node=None, data={"at": NOW.isoformat(), **data})
+
+    assert text in event_texts.text(event, Sight.OPERATIONS)
+    assert "secret-person" not in event_texts.text(event, Sight.SUMMARY)
+
+
 def test_nodes_and_queues_are_named() -> None:
     """Their events have no session."""
     node = entry("node.state_changed", session_id=None, actor_id=None, data={"state": "draining"})

@@ -74,6 +74,15 @@ PREEMPTION: dict[str, Any] = {
     "reason": "urgent work waited for hours",
     "changed_by": "mona",
     "changed_at": samples.MOMENT,
+    "planned": {
+        "kind": "return",
+        "at": samples.LATER,
+        "for_s": 7200,
+        "preemption": {"enabled": False, "state": "off"},
+        "reason": "urgent work waited for hours",
+        "planned_by": "mona",
+        "planned_at": samples.MOMENT,
+    },
 }
 PREVIEW: dict[str, Any] = {
     "round": 4711,

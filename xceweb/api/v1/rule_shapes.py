@@ -39,6 +39,18 @@ class Switched(Rules):
         return {"enabled": fields.Flag(required=False, help_text="state is on"), **super().get_fields()}
 
 
+class Planned(serializers.Serializer):
+    """What will be changed by itself, and when."""
+
+    kind = serializers.ChoiceField(["change", "return"])
+    at = serializers.DateTimeField()
+    for_s = serializers.IntegerField(allow_null=True, help_text="seconds from the change to its way back")
+    preemption = Switched(help_text="the rules that it changes")
+    reason = serializers.CharField()
+    planned_by = serializers.CharField()
+    planned_at = serializers.DateTimeField()
+
+
 class Preemption(serializers.Serializer):
     """The switch and the rules in force."""
 
@@ -48,13 +60,20 @@ class Preemption(serializers.Serializer):
     reason = serializers.CharField()
     changed_by = serializers.CharField()
     changed_at = serializers.DateTimeField()
+    planned = Planned(allow_null=True)
 
 
 class PreemptionChange(fields.Strict):
-    """New rules: those that are left out stay (PATCH), or go back to the defaults (PUT)."""
+    """
+    New rules: those that are left out stay (PATCH), or go back to the defaults (PUT).
+
+    With ``at`` they are put into force then; with ``for_s`` they go back by themselves after so many seconds.
+    """
 
     preemption = Switched()
     reason = fields.Text(max_length=500)
+    at = serializers.DateTimeField(required=False)
+    for_s = fields.Whole(required=False, help_text="seconds")
 
 
 class PreviewAsk(fields.Strict):

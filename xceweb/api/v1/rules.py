@@ -10,9 +10,10 @@ from rest_framework import response
 from scheduler import errors, models
 from scheduler.core import entities
 from scheduler.selectors import explanations, permissions, policies, preview
+from scheduler.services import planned_changes
 from scheduler.services import policies as changes_of
 from xceweb.api import docs, resource
-from xceweb.api.v1 import cluster_samples, rule_shapes, shown
+from xceweb.api.v1 import cluster_samples, rule_shapes, session_shapes, shown
 
 RULES = models.PolicyVersion.RULES
 _MATCH = docs.header("If-Match", "the ETag that the rules were read with", is_required=True)
@@ -84,15 +85,35 @@ class Preemption(resource.Resource):
         changes = base | _rules(values["preemption"])
         expected = _matched(self.request, policies.current(group))
         try:
-            row = changes_of.change_policy(
-                self.actor, group, changes=changes, reason=values["reason"], expected_version=expected
-            )
+            wish = changes_of.Wish(changes, values["reason"], expected)
+            when = planned_changes.When(values.get("at"), values.get("for_s"))
+            planned_changes.change(self.actor, group, wish, when)
         except errors.Conflict as conflict:
             raise _changed(group, expected, conflict.facts["current"]) from None
         except errors.Refusal as refusal:
             refusal.fields = {_path(name): text for name, text in refusal.fields.items()}
             raise
-        return _answer(group, row)
+        return _answer(group, policies.current(group))
+
+
+class PlannedCancel(resource.Resource):
+    """Taking back what is planned."""
+
+    @docs.operation(
+        summary="Cancel what is planned to change by itself; what is in force stays",
+        answer=rule_shapes.Preemption,
+        name="preemption_cancel_planned",
+        body=session_shapes.Reason,
+        body_example={"reason": "the night shift does not need it"},
+        example=cluster_samples.PREEMPTION,
+        errors=(400, 403, 404),
+    )
+    def post(self, request: drf_request.Request, slug: str) -> response.Response:
+        """Cancel it, and return the switch and the rules."""
+        group = permissions.require_group(self.viewer, slug)
+        reason = self.read(session_shapes.Reason).get("reason", "")
+        planned_changes.cancel(self.actor, group, reason=reason)
+        return _answer(group, policies.current(group))
 
 
 def _answer(group: models.ResourceGroup, row: models.PolicyVersion) -> response.Response:

@@ -110,6 +110,23 @@ def preemption(group: models.ResourceGroup, row: models.PolicyVersion) -> dict[s
         "reason": row.reason,
         "changed_by": row.created_by_name,
         "changed_at": row.created_at,
+        "planned": _planned(policies.planned(group)),
+    }
+
+
+def _planned(plan: models.PlannedChange | None) -> dict[str, Any] | None:
+    if plan is None:
+        return None
+    changes = {rule_shapes.short(name): value for name, value in plan.changes.items()}
+    state = plan.changes.get("preemption_state")
+    return {
+        "kind": plan.kind,
+        "at": plan.at,
+        "for_s": plan.duration_s,
+        "preemption": changes if state is None else {"enabled": state == "on", **changes},
+        "reason": plan.reason,
+        "planned_by": plan.created_by_name,
+        "planned_at": plan.created_at,
     }
 
 

@@ -45,6 +45,7 @@ urlpatterns = [
     path("resource-groups", groups.Groups.as_view(), name="group-list"),
     path(_GROUP, groups.Group.as_view(), name="group"),
     path(f"{_GROUP}/preemption", rules.Preemption.as_view(), name="group-preemption"),
+    path(f"{_GROUP}/preemption/cancel-planned", rules.PlannedCancel.as_view(), name="group-cancel-planned"),
     path(f"{_GROUP}/preemption/preview", rules.PreemptionPreview.as_view(), name="group-preview"),
     path(f"{_GROUP}/policies", rules.Policies.as_view(), name="group-policies"),
     path(f"{_GROUP}/rounds", decisions.Rounds.as_view(), name="group-rounds"),

@@ -8,7 +8,8 @@ from django import urls
 
 from scheduler import models
 from scheduler.selectors import capacity, permissions, policies
-from xceweb.console import policy_form
+from xceweb.console import policy_form, when_form
+from xceweb.console.contexts import planned
 from xceweb.dashboard.contexts import capacity as capacity_context
 from xceweb.dashboard.contexts import group_page
 
@@ -18,6 +19,7 @@ def load(
     group: models.ResourceGroup,
     form: policy_form.PolicyForm,
     *,
+    when: when_form.WhenForm | None = None,
     with_history: bool = True,
 ) -> dict[str, Any]:
     """Return the context of ``console/group_policy.html``."""
@@ -25,6 +27,7 @@ def load(
     group.policy = current
     can_change = permissions.can_change_policy(viewer, group)
     uses = capacity.of_nodes(models.Node.objects.filter(group=group), viewer=viewer) if with_history else []
+    timing = when or when_form.WhenForm()
     summary = capacity_context.summary(uses) if with_history else ""
     return {
         **group_page.head(group, summary=summary, current="policy"),
@@ -36,6 +39,9 @@ def load(
         "more_rules": [
             _rule(form, name, current) for name in policy_form.TEXTS if name not in policy_form.FIRST
         ],
+        "when": timing,
+        "when_choice": timing.choice(),
+        **planned.load(group, current),
         "preview": None,
         "conflict": None,
         "history": _history(group, current) if with_history else [],
@@ -100,17 +106,14 @@ def _version(
 
 def _told(name: str, pair: tuple[Any, Any]) -> str:
     before, after = (policy_form.text(name, value) for value in pair)
-    return f"{_label(name)}: {before} to {after}"
-
-
-def _label(name: str) -> str:
-    if name == "preemption_state":
-        return "Preemption"
-    return policy_form.TEXTS[name][0] if name in policy_form.TEXTS else name.replace("_", " ").capitalize()
+    return f"{policy_form.label(name)}: {before} to {after}"
 
 
 def conflicting(
-    viewer: models.User, group: models.ResourceGroup, form: policy_form.PolicyForm
+    viewer: models.User,
+    group: models.ResourceGroup,
+    form: policy_form.PolicyForm,
+    when: when_form.WhenForm | None = None,
 ) -> dict[str, Any]:
     """
     Return the page after somebody was faster: nothing was saved, and the form now stands on the newer
@@ -126,7 +129,7 @@ def conflicting(
     }
     renewed = policy_form.PolicyForm(theirs)
     renewed.initial |= merged | {"version": theirs.version, "reason": form.data.get("reason", "")}
-    return {**load(viewer, group, renewed), "conflict": _conflict(base, theirs, (mine, changed))}
+    return {**load(viewer, group, renewed, when=when), "conflict": _conflict(base, theirs, (mine, changed))}
 
 
 def _conflict(
@@ -150,7 +153,7 @@ def _conflict_row(
 ) -> dict[str, Any]:
     base, theirs = (getattr(row, name) for row in rows)
     return {
-        "label": _label(name),
+        "label": policy_form.label(name),
         "before": policy_form.text(name, base),
         "theirs": policy_form.text(name, theirs),
         "mine": policy_form.text(name, mine[name]) if name in mine else "as before",

@@ -9,9 +9,9 @@ from django.views.decorators import http as methods
 from scheduler import errors, models
 from scheduler.selectors import permissions, preview
 from scheduler.selectors import policies as versions
-from scheduler.services import actors, policies
+from scheduler.services import actors, planned_changes, policies
 from xceweb.common import pages
-from xceweb.console import policy_form
+from xceweb.console import policy_form, when_form
 from xceweb.console.contexts import policy as context
 from xceweb.console.contexts import policy_preview
 
@@ -30,23 +30,42 @@ def group_policy(request: http.HttpRequest, slug: str) -> http.HttpResponse:
 
 def _change(request: http.HttpRequest, group: models.ResourceGroup) -> http.HttpResponse:
     form = policy_form.PolicyForm(_base(request, group), request.POST)
-    if not form.is_valid():
-        return _page(request, group, context.load(request.user, group, form), status=422)
+    when = when_form.WhenForm(request.POST)
+    if not (form.is_valid() and when.is_valid()):
+        return _refused(request, group, (form, when))
+    values = form.cleaned_data
+    wish = policies.Wish(form.changes(), values["reason"], values["version"])
     try:
-        row = policies.change_policy(
-            _actor(request),
-            group,
-            changes=form.changes(),
-            reason=form.cleaned_data["reason"],
-            expected_version=form.cleaned_data["version"],
-        )
+        outcome = planned_changes.change(_actor(request), group, wish, when.value())
     except errors.Conflict:
-        return _page(request, group, context.conflicting(request.user, group, form), status=409)
+        shown = context.conflicting(request.user, group, form, when)
+        return _page(request, group, shown, status=409)
     except errors.Refusal as refusal:
-        form.add_refusal(refusal)
-        return _page(request, group, context.load(request.user, group, form), status=422)
-    messages.success(request, f"Version {row.version} is in force: preemption is {row.preemption_state}.")
+        own = bool(refusal.fields)
+        refusal.fields = when.add_refusal(refusal.fields)
+        if refusal.fields or not own:
+            form.add_refusal(refusal)
+        return _refused(request, group, (form, when))
+    messages.success(request, _said(outcome))
     return shortcuts.redirect("console:group-policy", group.slug)
+
+
+def _refused(
+    request: http.HttpRequest,
+    group: models.ResourceGroup,
+    sent: tuple[policy_form.PolicyForm, when_form.WhenForm],
+) -> http.HttpResponse:
+    form, when = sent
+    return _page(request, group, context.load(request.user, group, form, when=when), status=422)
+
+
+def _said(outcome: planned_changes.Outcome) -> str:
+    row, plan = outcome.version, outcome.plan
+    moment = f"{plan.at:%-d %b %H:%M} UTC" if plan else ""
+    if row is None:
+        return f"Planned for {moment}: until then everything stays as it is."
+    said = f"Version {row.version} is in force: preemption is {row.preemption_state}."
+    return f"{said} It goes back by itself at {moment}." if plan else said
 
 
 def _base(request: http.HttpRequest, group: models.ResourceGroup) -> models.PolicyVersion:
@@ -83,6 +102,19 @@ def group_policy_preview(request: http.HttpRequest, slug: str) -> http.HttpRespo
     except errors.Refusal as refusal:
         values["preview"] = policy_preview.refused(str(refusal))
     return shortcuts.render(request, "console/_preview.html", {**values, "is_answer": True})
+
+
+@methods.require_POST
+def group_policy_cancel_planned(request: http.HttpRequest, slug: str) -> http.HttpResponse:
+    """Take back what is planned to change by itself; what is in force stays."""
+    group = permissions.require_group(request.user, slug)
+    permissions.require(permissions.can_change_policy(request.user, group), f"change the rules of {slug}")
+    try:
+        plan = planned_changes.cancel(_actor(request), group, reason=request.POST.get("reason", ""))
+        messages.success(request, f"Nothing changes at {plan.at:%-d %b %H:%M} UTC any more.")
+    except errors.Refusal as refusal:
+        messages.error(request, f"The plan is not cancelled: {refusal}")
+    return shortcuts.redirect("console:group-policy", slug)
 
 
 @methods.require_POST

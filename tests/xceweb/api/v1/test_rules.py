@@ -139,3 +139,39 @@ def test_versions_tell_what_each_changed(api_of):
 
     assert (newest["version"], newest["reason"]) == (2, "give them a minute")
     assert newest["changes"] == {"min_runtime": [0, 60]}
+
+
+def test_a_change_for_a_while_tells_its_way_back_and_can_be_kept(api_of):
+    api = api_of("manager")
+    body = {"preemption": {"enabled": False}, "reason": "a quiet night", "for_s": 7200}
+
+    off = api.send("PATCH", PATH, body, If_Match="*").json()
+    kept = api.post(f"{PATH}/cancel-planned", {"reason": "it stays quiet"}).json()
+
+    assert (off["version"], off["preemption"]["enabled"]) == (2, False)
+    assert (off["planned"]["kind"], off["planned"]["for_s"]) == ("return", 7200)
+    assert off["planned"]["preemption"] == {"enabled": True, "state": "on"}
+    assert (kept["preemption"]["enabled"], kept["planned"]) == (False, None)
+
+
+def test_a_change_at_a_time_changes_nothing_yet(api_of):
+    api = api_of("manager")
+    at = model_factories.ago(-3600).replace(microsecond=0).isoformat().replace("+00:00", "Z")
+    body = {"preemption": {"min_runtime": 60}, "reason": "from the new year on", "at": at}
+
+    planned = api.send("PATCH", PATH, body, If_Match="*").json()
+
+    assert (planned["version"], planned["preemption"]["min_runtime"]) == (1, 0)
+    assert (planned["planned"]["at"], planned["planned"]["preemption"]) == (at, {"min_runtime": 60})
+
+
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [({"at": "2020-01-01T00:00:00Z"}, "at"), ({"for_s": 0}, "for_s"), ({"for_s": "2h"}, "for_s")],
+)
+def test_a_time_that_cannot_be_is_named(api_of, more, field):
+    body = {"preemption": {"enabled": False}, "reason": "a quiet night", **more}
+
+    answer = api_of("manager").send("PATCH", PATH, body, If_Match="*")
+
+    assert (answer.status_code, list(answer.json()["fields"])) == (400, [field])

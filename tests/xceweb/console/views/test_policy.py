@@ -31,6 +31,11 @@ def send(client: Client, group: models.ResourceGroup, **changes: Any) -> tuple[i
     return answer.status_code, answer.content.decode()
 
 
+def soon() -> str:
+    """Return a time in an hour, as a browser sends it."""
+    return f"{model_factories.ago(-3600):%Y-%m-%dT%H:%M}"
+
+
 def now(group: models.ResourceGroup) -> models.PolicyVersion:
     """Return the version in force."""
     group.refresh_from_db()
@@ -154,6 +159,55 @@ def test_an_undo_that_comes_too_late_changes_nothing(world: worlds.World, client
     client.post(urls.reverse("console:group-policy-undo", args=["gpu", 2]), UNDO)
 
     assert (now(world.group).version, now(world.group).preemption_state) == (3, "shadow")
+
+
+def test_a_change_for_a_while_shows_its_way_back_which_can_be_cancelled(
+    world: worlds.World, client_of: ClientOf
+) -> None:
+    """With a reason; what is in force stays."""
+    client = client_of("manager")
+    send(client, world.group, preemption_state="off", when="for", for_amount="2", for_unit="hours")
+    page = client.get(ADDRESS).content.decode()
+    assert "Goes back to on by itself" in page
+
+    refused = client.post(f"{ADDRESS}cancel-planned/", {"reason": ""}, follow=True).content.decode()
+    kept = client.post(
+        f"{ADDRESS}cancel-planned/", {"reason": "it stays quiet"}, follow=True
+    ).content.decode()
+
+    assert "The plan is not cancelled: write why" in refused
+    assert "Goes back to on by itself" in refused
+    assert "Goes back to on by itself" not in kept
+    assert (now(world.group).version, now(world.group).preemption_state) == (2, "off")
+
+
+def test_a_change_at_a_time_is_planned_and_told(world: worlds.World, client_of: ClientOf) -> None:
+    """Nothing is in force yet; others who look see what will come."""
+    status, _ = send(client_of("manager"), world.group, preemption_state="off", when="at", at=soon())
+    page = client_of("viewer").get(ADDRESS).content.decode()
+
+    assert (status, now(world.group).version) == (302, 1)
+    assert "Preemption off planned" in page
+    assert "Cancel the plan" not in page
+
+
+@pytest.mark.parametrize(
+    ("sent", "text"),
+    [
+        ({"when": "for"}, "Write for how long."),
+        ({"when": "at", "at": "2020-01-01T00:00"}, "Must be in the future, and within a year."),
+        ({"when": "for", "for_amount": "9999", "for_unit": "days"}, "Must be at least 1 and at most"),
+    ],
+)
+def test_a_time_that_cannot_be_is_said_at_its_field(
+    world: worlds.World, client_of: ClientOf, sent: dict[str, str], text: str
+) -> None:
+    """And what was chosen stays chosen."""
+    status, page = send(client_of("manager"), world.group, preemption_state="off", **sent)
+
+    assert (status, now(world.group).version) == (422, 1)
+    assert text in page
+    assert f'value="{sent["when"]}" checked' in page
 
 
 def test_the_history_tells_changes_and_reasons(world: worlds.World, client_of: ClientOf) -> None:
