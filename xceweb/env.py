@@ -79,6 +79,15 @@ VARIABLES = (
     Variable(
         "XCE_API_REQUESTS_PER_MINUTE", _natural, "12000", "requests a minute of one keypair; 0 = any number"
     ),
+    Variable(
+        "XCE_LIVE_PER_PERSON", _natural, "50", "live connections of one person to a server; 0 = any number"
+    ),
+    Variable(
+        "XCE_LIVE_PER_ADDRESS",
+        _natural,
+        "2000",
+        "live connections from one address to a server; 0 = any number",
+    ),
     Variable("XCE_DEMO_STREAM", _switch, "true", "whether a demo cluster submits sessions of its own"),
     Variable("XCE_LOG_JSON", _switch, "false", "one JSON object a log line"),
 )

@@ -119,7 +119,7 @@ def recognise(access_key: str, secret: str) -> models.Keypair | None:
     row = rows.filter(access_key=access_key).first()
     is_right = hmac.compare_digest(row.secret_hash if row else _hash(""), _hash(secret))
     now = clock.now()
-    if row is None or not is_right or not _is_in_force(row, now):
+    if row is None or not is_right or not is_in_force(row, now):
         log.warning("keypair refused: %.32r", access_key)
         return None
     if row.last_used_at is None or row.last_used_at < now - _NOTED_EVERY:
@@ -127,7 +127,8 @@ def recognise(access_key: str, secret: str) -> models.Keypair | None:
     return row
 
 
-def _is_in_force(row: models.Keypair, now: datetime.datetime) -> bool:
+def is_in_force(row: models.Keypair, now: datetime.datetime) -> bool:
+    """Say whether a keypair opens anything now: not revoked, not over, its person active."""
     return row.is_active and row.user.is_active and (row.expires_at is None or row.expires_at > now)
 
 

@@ -1,8 +1,9 @@
 """
-One reader of the event log for each server process, however many sockets there are.
+One reader of the event log for each server process, however many live connections there are.
 
 It is woken by hints of the channel layer and looks every five seconds anyway: a lost hint costs latency,
-never an event. The newest entries stay in memory, so that ordinary traffic costs one query per process.
+never an event. The newest entries stay in memory, so that ordinary traffic costs one query per process, and each is
+written once for all who see as much of it.
 Numbers are given in commit order without gaps, so "everything after n" misses nothing.
 """
 
@@ -11,22 +12,24 @@ from __future__ import annotations
 import asyncio
 import collections
 import contextlib
+import contextvars
 import logging
 import weakref
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Protocol
 
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 from django.conf import settings
 
-from scheduler.selectors import event_log
+from scheduler.selectors import event_log, permissions
 from scheduler.services import bells
+from xceweb.live import frames
 
 log = logging.getLogger(__name__)
 
 POLL_S = 5.0
-#: Entries kept in memory; a socket that is further behind reads the database.
+#: Entries kept in memory; a connection that is further behind reads the database.
 KEPT = 1_000
 _PAGE = 500
 
@@ -35,39 +38,43 @@ _read_last = database_sync_to_async(event_log.last_number)
 _readers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, LogReader] = weakref.WeakKeyDictionary()
 
 
+class Listener(Protocol):
+    """A live connection."""
+
+    user_id: int
+
+    def wake(self) -> None:
+        """Look for new events."""
+
+    def ring(self) -> None:
+        """Look whether the log-in and the roles still stand."""
+
+
 class LogReader:
-    """Follows the log while at least one socket listens."""
+    """Follows the log while at least one connection listens."""
 
     def __init__(self) -> None:
         self.last = 0
         self._entries: collections.deque[event_log.Entry] = collections.deque(maxlen=KEPT)
         self._oldest = 0  # every number above it is in memory
-        self._listeners: set[asyncio.Event] = set()
-        self._rights_bells: dict[asyncio.Event, int] = {}
+        self._written: dict[tuple[int, permissions.Sight], str] = {}
+        self._listeners: set[Listener] = set()
         self._hint = asyncio.Event()
         self._lock = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
 
-    async def attach(self, wake: asyncio.Event) -> None:
+    async def attach(self, listener: Listener) -> None:
         """Wake this listener from now on; the first one starts the reader at the newest number."""
-        self._listeners.add(wake)
+        self._listeners.add(listener)
         if not self._tasks:
-            self._tasks = [asyncio.create_task(self._follow()), asyncio.create_task(self._hear())]
+            self._tasks = [_apart(self._follow()), _apart(self._hear())]
         await self.catch_up()
 
-    async def detach(self, wake: asyncio.Event) -> None:
+    async def detach(self, listener: Listener) -> None:
         """Forget a listener; the last one stops the reader, and what it held in memory goes."""
-        self._listeners.discard(wake)
+        self._listeners.discard(listener)
         if not self._listeners:
             await self._stop()
-
-    def watch_rights(self, bell: asyncio.Event, user_id: int) -> None:
-        """Ring this bell whenever the log-in or the roles of a person may have changed."""
-        self._rights_bells[bell] = user_id
-
-    def forget_rights(self, bell: asyncio.Event) -> None:
-        """Ring this bell no more."""
-        self._rights_bells.pop(bell, None)
 
     async def _stop(self) -> None:
         tasks, self._tasks = self._tasks, []
@@ -75,6 +82,7 @@ class LogReader:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._entries.clear()
+        self._written.clear()
         self.last = self._oldest = 0
 
     async def catch_up(self) -> None:
@@ -101,14 +109,24 @@ class LogReader:
             self._oldest = self._entries[0].number - 1
 
     def _wake_all(self) -> None:
-        for wake in self._listeners:
-            wake.set()
+        for listener in self._listeners:
+            listener.wake()
 
     async def between(self, after: int, last: int) -> list[event_log.Entry]:
         """Return the entries with ``after`` < number <= ``last``, from memory where they are still there."""
         if after >= self._oldest:
             return [entry for entry in self._entries if after < entry.number <= last]
         return await _read_after(after, limit=last - after)
+
+    def written(self, entry: event_log.Entry, sight: permissions.Sight) -> str:
+        """Return an event as JSON, made once for each sight."""
+        key = entry.number, sight
+        text = self._written.get(key)
+        if text is None:
+            if len(self._written) >= 2 * KEPT:
+                self._written.clear()
+            text = self._written[key] = frames.written(entry, sight)
+        return text
 
     async def _follow(self) -> None:
         await _for_ever("reading events", self._look)
@@ -136,9 +154,14 @@ class LogReader:
         if message.get("type") != "rights":
             self._hint.set()
             return
-        for bell, user_id in self._rights_bells.items():
-            if user_id in message["users"]:
-                bell.set()
+        for listener in self._listeners:
+            if listener.user_id in message["users"]:
+                listener.ring()
+
+
+def _apart(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    """Start what outlives the connection that happens to be the first: with nothing of that one's context."""
+    return asyncio.get_running_loop().create_task(work, context=contextvars.Context())
 
 
 async def _for_ever(what: str, step: Callable[[], Awaitable[None]]) -> None:

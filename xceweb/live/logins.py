@@ -1,25 +1,35 @@
-"""Whether the log-in behind a socket still stands: asked of the database, not of what the handshake saw."""
+"""Whether what opened a live connection still stands: asked of the database, not of what the handshake saw."""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 
 from django.conf import settings
 from django.contrib import auth
 from django.utils import crypto
 
-from scheduler import models
+from scheduler import clock, models
+from scheduler.services import keypairs
 
-#: Close codes that clients know: 4401 log in again, 4403 no access any more.
+#: Close codes that clients know: 4401 log in again, 4403 no access any more, 4429 too many connections: come later.
 LOGGED_OUT = 4401
 DEACTIVATED = 4403
+TOO_MANY = 4429
+_MEANINGS = {
+    LOGGED_OUT: "the log-in or the keypair is over",
+    DEACTIVATED: "this person has no access any more",
+    TOO_MANY: "too many live connections of this person or address, or too many frames",
+}
+#: Returns the person of a connection, read anew; raises ``Ended`` once there is none.
+Who = Callable[[], models.User]
 
 
 class Ended(Exception):
-    """The log-in is over; ``code`` is the socket's close code."""
+    """The connection must end; ``code`` is the socket's close code."""
 
     def __init__(self, code: int) -> None:
-        super().__init__(f"log-in ended ({code})")
+        super().__init__(_MEANINGS[code])
         self.code = code
 
 
@@ -40,3 +50,18 @@ def current_user(session_key: str | None) -> models.User:
     if not crypto.constant_time_compare(stored.get(auth.HASH_SESSION_KEY, ""), user.get_session_auth_hash()):
         raise Ended(LOGGED_OUT)
     return user
+
+
+def current_holder(keypair_id: int) -> models.User:
+    """
+    Return the active person whose keypair this is.
+
+    Raises:
+        Ended: revoked or over (4401), or its person is deactivated (4403).
+    """
+    row = models.Keypair.objects.select_related("user").filter(pk=keypair_id).first()
+    if row is not None and not row.user.is_active:
+        raise Ended(DEACTIVATED)
+    if row is None or not keypairs.is_in_force(row, clock.now()):
+        raise Ended(LOGGED_OUT)
+    return row.user

@@ -8,8 +8,6 @@ client fetches the page anew instead of being told each step.
 
 from __future__ import annotations
 
-from typing import Any
-
 from scheduler.selectors import event_log
 from xceweb.live import frames, log, topics
 
@@ -22,25 +20,22 @@ async def catch_up(
     *,
     rights: event_log.Rights,
     tell_empty: bool = False,
-) -> dict[str, Any] | None:
+) -> list[frames.Frame]:
     """
-    Return the frame that brings a subscription to the reader's newest number, and move it there.
+    Return the frames that bring a subscription to the reader's newest number, and move it there.
 
     Args:
         tell_empty: return a batch without events too, so that the client's number keeps up.
     """
     last = reader.last
     if not subscription.scanned <= last <= subscription.scanned + RESYNC_AFTER:
-        return _resync(subscription, last)
+        subscription.sent = subscription.scanned = last
+        return [frames.frame("resync", topic=subscription.topic, last=last)]
     entries = await reader.between(subscription.scanned, last)
     seen = event_log.seen(rights, entries, wanted=subscription.wants)
     subscription.scanned = last
     if not seen and not tell_empty:
-        return None
+        return []
     prev, subscription.sent = subscription.sent, last
-    return frames.batch(subscription.topic, (prev, last), seen)
-
-
-def _resync(subscription: topics.Subscription, last: int) -> dict[str, Any]:
-    subscription.sent = subscription.scanned = last
-    return {"type": "resync", "topic": subscription.topic, "last": last}
+    events = [(entry.number, reader.written(entry, sight)) for entry, sight in seen]
+    return frames.batches(subscription.topic, (prev, last), events)

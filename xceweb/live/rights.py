@@ -1,8 +1,8 @@
 """
-Ringing the sockets of people whose log-in or roles have changed, so that they are looked at again at once.
+Ringing the live connections of people whose log-in, keypairs or roles have changed: they are looked at again at once.
 
-Whatever saves a person, a role or a membership rings after its commit: pages, services, commands and consoles alike.
-A bell may be lost; then the sockets' own timer finds it out. Changes by bare SQL updates are found by the timer, too.
+Whatever saves a person, a keypair, a role or a membership rings after its commit: pages, services, commands and
+consoles alike. A bell may be lost; then the connections' own timer finds it out, as it does changes by bare SQL.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ def connect() -> None:
     """Listen to what is saved, once for each process."""
     signals.post_save.connect(_person_saved, sender=models.User, dispatch_uid="rights-person")
     for signal in (signals.post_save, signals.post_delete):
+        signal.connect(_keypair_changed, sender=models.Keypair, dispatch_uid="rights-keypair")
         signal.connect(_role_changed, sender=models.GroupRole, dispatch_uid="rights-role")
     signals.m2m_changed.connect(
         _membership_changed, sender=models.User.groups.through, dispatch_uid="rights-team"
@@ -42,6 +43,11 @@ def _person_saved(instance: models.User, created: bool, **more: Any) -> None:
     fields = more.get("update_fields")
     if not created and (fields is None or _DECISIVE & set(fields)):
         changed([instance.pk])
+
+
+def _keypair_changed(instance: models.Keypair, created: bool = False, **_: Any) -> None:
+    if not created:
+        changed([instance.user_id])
 
 
 def _role_changed(instance: models.GroupRole, **_: Any) -> None:

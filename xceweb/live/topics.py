@@ -1,8 +1,8 @@
 """
 Topics that a client may subscribe to, and how far each subscription has got.
 
-``cluster``, ``group:<slug>``, ``session:<public id>``, ``user:me``. A topic only narrows what the viewer may
-see anyway; whether the named group or session exists for this viewer is asked of ``permissions``.
+``cluster``, ``group:<slug>``, ``session:<public id>``, ``user:me``, ``decisions``. A topic only narrows what the
+viewer may see anyway; whether the named group or session exists for this viewer is asked of ``permissions``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SESSION = re.compile(r"session:([0-9a-fA-F-]{36})\Z")
 
 
 class BadTopic(errors.Refusal):
-    """There is no such topic: write cluster, user:me, group:<name> or session:<id>."""
+    """There is no such topic: write cluster, user:me, decisions, group:<name> or session:<id>."""
 
     code = "bad-topic"
 
@@ -45,13 +45,15 @@ def matcher(viewer: models.User, topic: str) -> Callable[[event_log.Entry], bool
     Return the test whether an entry belongs to a topic.
 
     Raises:
-        BadTopic: not one of the four forms.
+        BadTopic: not one of the five forms.
         NotVisible: the named group or session does not exist for this viewer.
     """
     if topic == "cluster":
         return lambda entry: True
     if topic == "user:me":
         return lambda entry: entry.owner_id == viewer.pk
+    if topic == "decisions":
+        return lambda entry: entry.type.startswith("decision.")
     group, session = _GROUP.match(topic), _SESSION.match(topic)
     if group:
         found = permissions.require_group(viewer, group[1])

@@ -208,6 +208,9 @@ REST_FRAMEWORK = {
 }
 #: Requests that one keypair, or one person who is logged in, may make in a minute; 0 = any number.
 API_REQUESTS_PER_MINUTE: int = ENV["XCE_API_REQUESTS_PER_MINUTE"]
+#: Live connections, sockets and streams over HTTP, of one person and from one address to one server process; 0 = any.
+LIVE_PER_PERSON: int = ENV["XCE_LIVE_PER_PERSON"]
+LIVE_PER_ADDRESS: int = ENV["XCE_LIVE_PER_ADDRESS"]
 SPECTACULAR_SETTINGS = {
     "TITLE": "XCE Web",
     "DESCRIPTION": "Sessions, queues, nodes and the preemption switch of a cluster, and why everything is as it is.",

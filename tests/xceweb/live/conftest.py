@@ -1,4 +1,4 @@
-"""A real Valkey for the channel layer, sockets of people, and events that commit."""
+"""A real Valkey for the channel layer, sockets and streams of people, and events that commit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from django.test import Client
 
 from scheduler import models
 from tests import worlds
-from tests.xceweb.live import sockets
+from tests.xceweb.live import sockets, streams
+from xceweb import asgi
 from xceweb.live import routing
 
 ORIGIN = "http://testserver"
@@ -68,3 +69,22 @@ def _cookie(user: models.User | Client) -> str:
     if isinstance(user, models.User):
         client.force_login(user)
     return f"{live_settings.SESSION_COOKIE_NAME}={client.cookies[live_settings.SESSION_COOKIE_NAME].value}"
+
+
+StreamOpener = Callable[..., Awaitable[streams.Stream]]
+
+
+@pytest.fixture
+async def open_stream() -> AsyncIterator[StreamOpener]:
+    """Return a function that asks for events as a stream with some headers; all end at the end."""
+    opened: list[streams.Stream] = []
+
+    async def open_(query: str = "", **headers: str) -> streams.Stream:
+        stream = streams.Stream(asgi.django_application, query, headers)
+        opened.append(stream)
+        await stream.begin()
+        return stream
+
+    yield open_
+    for stream in opened:
+        await stream.leave()

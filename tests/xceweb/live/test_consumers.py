@@ -13,7 +13,7 @@ from scheduler.services import actors, work
 from tests import model_factories, worlds
 from tests.xceweb.live import sockets
 from tests.xceweb.live.conftest import Opener
-from xceweb.live import consumers, log, replay, routing
+from xceweb.live import consumers, feeds, log, replay, routing
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -301,8 +301,8 @@ async def test_a_frame_above_8_kib_ends_the_socket(world: worlds.World, open_soc
 async def test_a_socket_has_at_most_20_topics(world: worlds.World, open_socket: Opener) -> None:
     """The 21st is refused, an ended one makes room."""
     socket = await open_socket(world.people["administrator"])
-    sessions = await database_sync_to_async(_many)(world, consumers.MOST_TOPICS + 1)
-    for session in sessions[: consumers.MOST_TOPICS]:
+    sessions = await database_sync_to_async(_many)(world, feeds.MOST_TOPICS + 1)
+    for session in sessions[: feeds.MOST_TOPICS]:
         await socket.ask(type="subscribe", topic=f"session:{session.public_id}", after=None)
 
     refused = await socket.ask(type="subscribe", topic="cluster", after=None)
@@ -350,3 +350,48 @@ async def test_the_last_socket_stops_the_reader(world: worlds.World, open_socket
     await socket.disconnect()
 
     assert not log.reader()._tasks
+
+
+async def test_frames_without_end_from_a_client_end_its_socket(
+    world: worlds.World, open_socket: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each may cost a question to the database."""
+    monkeypatch.setattr(consumers, "FRAMES_IN_A_SECOND", 0)
+    monkeypatch.setattr(consumers, "MOST_FRAMES_IN", 3)
+    socket = await open_socket(world.people["owner"])
+
+    for _ in range(4):
+        await socket.send(type="pong")
+
+    assert await socket.close_code() == 4429
+
+
+async def test_a_person_with_too_many_sockets_gets_no_further_one(
+    world: worlds.World, open_socket: Opener, settings: Any
+) -> None:
+    """One that closes makes room."""
+    settings.LIVE_PER_PERSON = 1
+    first = await open_socket(world.people["owner"])
+    await first.ask(type="subscribe", topic="cluster", after=None)
+
+    refused = await open_socket(world.people["owner"])
+    assert await refused.close_code() == 4429
+    await first.disconnect()
+
+    third = await open_socket(world.people["owner"])
+    assert (await third.ask(type="subscribe", topic="cluster", after=None))["type"] == "events"
+
+
+async def test_a_long_replay_comes_in_frames_of_at_most_8_kib(
+    world: worlds.World, open_socket: Opener
+) -> None:
+    """Which join."""
+    for _ in range(40):
+        await atell(world)
+    socket = await open_socket(world.people["owner"])
+
+    await socket.send(type="subscribe", topic="cluster", after=0)
+    first, second = await socket.receive(), await socket.receive()
+
+    assert (first["prev"], first["last"]) == (0, second["prev"])
+    assert [len(first["events"]) > 10, second["last"]] == [True, 47]

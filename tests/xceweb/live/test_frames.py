@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from scheduler.selectors import event_log, permissions
@@ -36,14 +38,52 @@ def test_an_event_links_to_what_it_is_about(kind: str, about: str, link: str) ->
 
 
 def test_a_batch_carries_its_bounds_and_times_as_text() -> None:
-    """Ready for JSON."""
+    """Ready to be sent."""
     world = worlds.a_world()
+    text = frames.written(newest(world), permissions.Sight.FULL)
 
-    batch = frames.batch("cluster", (6, 7), [(newest(world), permissions.Sight.FULL)])
+    (found,) = frames.batches("cluster", (6, 7), [(7, text)])
 
-    assert (batch["prev"], batch["last"], batch["topic"]) == (6, 7, "cluster")
+    batch = json.loads(found.text)
+    assert (batch["type"], batch["prev"], batch["last"], batch["topic"]) == ("events", 6, 7, "cluster")
+    assert (found.type, found.last) == ("events", 7)
     assert batch["events"][0]["at"].endswith("+00:00")
-    assert batch["events"][0]["text"] == "**high-work** runs"
+    assert (batch["events"][0]["text"], batch["events"][0]["version"]) == ("**high-work** runs", 1)
+
+
+@pytest.mark.parametrize("sizes", [[300] * 500, [4_000] * 5, [8_000, 10, 8_000], [10] * 3, []])
+def test_a_long_batch_goes_in_parts_that_join(sizes: list[int]) -> None:
+    """None above 8 KiB; each says what its reader holds before and after it, and nothing comes twice."""
+    events = [(3 * place, json.dumps("x" * (size - 2))) for place, size in enumerate(sizes, start=1)]
+    topic = "session:" + "0" * 36
+
+    found = frames.batches(topic, (0, 9_999), events)
+
+    bodies = [json.loads(one.text) for one in found]
+    assert max(len(one.text.encode()) for one in found) <= frames.MOST_BYTES
+    assert [body["prev"] for body in bodies] == [0, *[body["last"] for body in bodies[:-1]]]
+    assert [body["last"] for body in bodies] == [one.last for one in found]
+    assert bodies[-1]["last"] == 9_999
+    assert [event for body in bodies for event in body["events"]] == ["x" * (size - 2) for size in sizes]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "node"),
+    [
+        ("session.started", "viewer", None),
+        ("session.started", "operator", "gpu-1"),
+        ("node.state_changed", "viewer", "gpu-1"),
+    ],
+)
+def test_a_node_is_named_to_who_may_read_where_a_session_runs(kind: str, name: str, node: str | None) -> None:
+    """What concerns the node itself everybody of its group is told."""
+    world = worlds.a_world()
+    about = {"session": world.running} if kind.startswith("session") else {"group": world.group}
+    model_factories.an_event(kind, node=world.node, **about)
+
+    (row,) = frames.rows(event_log.seen(event_log.rights_of(world.people[name]), [newest(world)]))
+
+    assert row["node"] == node
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.test import Client
 
 from scheduler import models
+from scheduler.services import actors, keypairs
 from tests import model_factories
 from xceweb.live import logins
 
@@ -44,3 +45,19 @@ def test_no_session_is_logged_out(key: str | None) -> None:
     """As after a logout."""
     with pytest.raises(logins.Ended):
         logins.current_user(key)
+
+
+@pytest.mark.parametrize("how", ["revoked", "over", "deactivated", "gone"])
+def test_a_keypair_opens_nothing_once_it_or_its_person_is_over(how: str) -> None:
+    """Read anew each time."""
+    user = model_factories.a_user()
+    row, _ = keypairs.issue(actors.SYSTEM, user, keypairs.Wish(name="test"))
+    before = logins.current_holder(row.pk)
+    changes = {"revoked": {"is_active": False}, "over": {"expires_at": row.created_at}}
+    models.Keypair.objects.filter(pk=row.pk).update(**changes.get(how, {"name": "other"}))
+    models.User.objects.filter(pk=user.pk).update(is_active=how != "deactivated")
+
+    with pytest.raises(logins.Ended) as ended:
+        logins.current_holder(row.pk if how != "gone" else row.pk + 1)
+
+    assert (before, ended.value.code) == (user, 4403 if how == "deactivated" else 4401)

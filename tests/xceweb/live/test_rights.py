@@ -18,7 +18,7 @@ from tests.xceweb.live.conftest import Opener
 @pytest.fixture(autouse=True)
 def _rung_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the timer never look."""
-    monkeypatch.setattr("xceweb.live.consumers.RECHECK_S", 100_000)
+    monkeypatch.setattr("xceweb.live.feeds.RECHECK_S", 100_000)
 
 
 @pytest.mark.parametrize("how", ["logout", "deactivated", "password"])

@@ -1,4 +1,4 @@
-"""Topics: four forms, and only what exists for the viewer."""
+"""Topics: five forms, and only what exists for the viewer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
     "topic", ["", "clusters", "group:", "group:a b", "session:1", "user:2", "session:" + "x" * 36]
 )
 def test_other_forms_are_refused(topic: str) -> None:
-    """With the four that there are."""
+    """With the five that there are."""
     world = worlds.a_world()
 
     with pytest.raises(topics.BadTopic, match="cluster"):
@@ -41,3 +41,14 @@ def test_user_me_wants_ones_own_sessions() -> None:
 
     assert not any(map(wants, entries))
     assert all(map(topics.matcher(world.people["owner"], "user:me"), entries))
+
+
+def test_decisions_wants_what_tells_of_decisions() -> None:
+    """And nothing else of the sessions that they concern."""
+    world = worlds.a_world()
+    wants = topics.matcher(world.people["owner"], "decisions")
+
+    found = [entry.type for entry in event_log.after(0, limit=100) if wants(entry)]
+
+    assert found
+    assert {name.partition(".")[0] for name in found} == {"decision"}

@@ -78,11 +78,14 @@ DRY_RUN: dict[str, Any] = {
     ],
 }
 STEP: dict[str, Any] = {
+    "version": 1,
     "number": 90210,
     "type": "session.submitted",
     "at": MOMENT,
     "session": SESSION_ID,
     "group": "gpu",
+    "node": None,
+    "decision": None,
     "text": "**train-resnet** was submitted",
     "changed": [],
     "link": f"/sessions/{SESSION_ID}/",

@@ -126,13 +126,16 @@ class DryRun(serializers.Serializer):
 
 
 class Step(serializers.Serializer):
-    """One thing that happened to a session."""
+    """One thing that happened, to a session, a node, a queue or a group."""
 
+    version = serializers.IntegerField(help_text="of the form of an event")
     number = serializers.IntegerField()
     type = serializers.CharField()
     at = serializers.DateTimeField()
     session = serializers.UUIDField(allow_null=True)
     group = serializers.CharField(allow_null=True)
+    node = serializers.CharField(allow_null=True)
+    decision = serializers.UUIDField(allow_null=True)
     text = serializers.CharField()
     changed = serializers.ListField(child=serializers.CharField())
     link = serializers.CharField(allow_blank=True)
