@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from tests.xceweb.common.samples import frame, overview
+from xceweb.console import when_form
 
 
 class PolicyForm(forms.Form):
@@ -45,10 +46,34 @@ def policy() -> dict[str, Any]:
         "more_rules": [
             _rule(form["grace_period"], "Grace period", "From the warning signal to the kill.", "s")
         ],
+        "when": when_form.WhenForm({"when": "for", "for_amount": 2, "for_unit": "hours"}),
+        "when_choice": "for",
+        "planned": planned(),
+        "dropped": {
+            "which": "change",
+            "at": frame.ago(hours=1),
+            "how": "was dropped, so that it overwrites nothing",
+            "why": "dave changed preemption meanwhile, in version 8",
+        },
         "preview": preview(),
         "conflict": None,
         "history": history(),
         "history_more": {"label": "All 8 versions", "url": "#"},
+    }
+
+
+def planned() -> dict[str, Any]:
+    """The way back of a trial."""
+    return {
+        "is_return": True,
+        "at": frame.ago(hours=-2),
+        "state": "off",
+        "changes": ["Minimum runtime: 300"],
+        "for": "2 h",
+        "by": "carol",
+        "version": 8,
+        "reason": "Trial for the storage move.",
+        "cancel_url": "#",
     }
 
 
