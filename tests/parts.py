@@ -36,6 +36,7 @@ PARTS = (
     Part("database", ("scheduler",), 430),
     Part("web", ("xceweb",), 150),
     Part("crash", ("faults",), 100, processes=0),
+    Part("stream", ("stream",), 100, processes=0),
     Part("system", ("system",), 230, processes=0),
     Part("browser", ("browser",), 460, processes=0, needs_browser=True),
 )

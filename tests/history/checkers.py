@@ -53,6 +53,22 @@ def numbers(told: Sequence[lines.Told], *, last: int) -> list[str]:
     )
 
 
+def delivery(got: Sequence[int], permitted: Sequence[int]) -> list[str]:
+    """Judge that a reader was told what it may see, each number once, in their order, and nothing else."""
+    counts = collections.Counter(got)
+    missing = sorted(set(permitted) - set(counts))
+    foreign = sorted(set(counts) - set(permitted))
+    twice = [number for number, count in counts.items() if count > 1]
+    back = [after for before, after in itertools.pairwise(got) if after < before]
+    faults = {
+        "missing": missing,
+        "not to be seen": foreign,
+        "told more than once": twice,
+        "out of order": back,
+    }
+    return [f"{len(found)} {what}, the first {found[0]}" for what, found in faults.items() if found]
+
+
 def chains(told: Iterable[lines.Told], stored: Mapping[str, str]) -> list[str]:
     """Judge that the events of each session form one way through the table of states, up to where it is now."""
     ways: dict[str, list[lines.Told]] = {}

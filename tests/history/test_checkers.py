@@ -101,3 +101,17 @@ def test_an_attempt_that_ran_twice_is_found():
 )
 def test_a_node_that_holds_too_much_or_gives_back_twice_is_found(changes, fault):
     assert checkers.capacity(changes, limits={"n": 4}) == [fault]
+
+
+@pytest.mark.parametrize(
+    ("got", "fault"),
+    [
+        ([2, 5, 9], ""),
+        ([2, 9], "1 missing, the first 5"),
+        ([2, 5, 5, 9], "1 told more than once, the first 5"),
+        ([2, 9, 5], "1 out of order, the first 5"),
+        ([2, 3, 5, 9], "1 not to be seen, the first 3"),
+    ],
+)
+def test_a_reader_gets_what_it_may_see_once_and_in_order(got, fault):
+    assert checkers.delivery(got, [2, 5, 9]) == ([fault] if fault else [])

@@ -124,7 +124,9 @@ class StreamConsumer(AsyncWebsocketConsumer):
         return self.allowance >= 0
 
     async def _send(self, frame: frames.Frame) -> None:
-        await self.send(text_data=frame.text)
+        """Send one frame; a client that has gone raises OSError in some servers, and its disconnect is on the way."""
+        with contextlib.suppress(OSError):
+            await self.send(text_data=frame.text)
 
 
 def _parse(text: str) -> dict[str, Any]:
