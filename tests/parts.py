@@ -33,12 +33,12 @@ PARTS = (
     ),
     Part("mutation", ("mutation",), 30, processes=0),
     Part("processes", ("scheduler/agent", "conformance", "xceweb/stack", "bin"), 230),
-    Part("database", ("scheduler",), 430),
+    Part("database", ("scheduler",), 400),
     Part("web", ("xceweb",), 150),
     Part("crash", ("faults",), 100, processes=0),
-    Part("stream", ("stream",), 100, processes=0),
+    Part("stream", ("stream",), 60, processes=0),
     Part("system", ("system",), 230, processes=0),
-    Part("browser", ("browser",), 460, processes=0, needs_browser=True),
+    Part("browser", ("browser",), 430, processes=0, needs_browser=True),
 )
 
 
