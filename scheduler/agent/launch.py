@@ -13,7 +13,7 @@ import os
 import signal
 from typing import Any
 
-from scheduler.agent import limits
+from scheduler.agent import limits, marks
 
 _PR_SET_NAME, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 15, 36, 38
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -31,7 +31,7 @@ def become_job(spec: Spec, output: int) -> None:
     Turn this process into the job. Returns only by raising.
 
     Args:
-        spec: argv, env, workdir, cpus (may be empty), cgroup (may be empty), account (may be none), limits.
+        spec: argv, env, workdir, cpus (may be empty), cgroup (may be empty), account (may be none), limits, mark.
         output: descriptor that becomes stdout and stderr.
 
     Raises:
@@ -41,6 +41,8 @@ def become_job(spec: Spec, output: int) -> None:
     for number in POLITE:
         signal.signal(number, signal.SIG_DFL)
     _enter_share(spec)
+    if spec.get("mark"):
+        marks.put_on(spec["mark"])
     _become(spec.get("account"))
     limits.limit_process(spec.get("limits", {}))
     for descriptor, target in ((os.open(os.devnull, os.O_RDONLY), 0), (output, 1), (output, 2)):

@@ -17,7 +17,18 @@ import signal
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from scheduler.agent import accounting, book, evidence, intents, processes, records, starting, watches, work
+from scheduler.agent import (
+    accounting,
+    book,
+    evidence,
+    intents,
+    processes,
+    records,
+    roll,
+    starting,
+    watches,
+    work,
+)
 from scheduler.agent.stop import driver, freezer, procedures
 from scheduler.protocol import fields, messages
 
@@ -40,6 +51,7 @@ class Life:
         self._on_end = on_end
         self._dir = means.space.run_dir(*run.key)
         self._usage = accounting.Usage()
+        self._roll = roll.Roll(self._dir)
         self._watches = watches.Watches()
         self._work = work.Work(run.session)
         self._command_id = ""
@@ -91,7 +103,8 @@ class Life:
     def _begin_watch(self) -> None:
         assert self.run.job is not None
         group = str(records.read(self._dir / records.SPEC).get("cgroup", ""))
-        self._target = driver.Target(self.run.job, self.run.shepherd, group)
+        self._target = driver.Target(self.run.job, self.run.shepherd, group, run=self.run.key)
+        self._roll.recall(self._target)
         self._how = self._means.choose_driver(group)
         self.launched.set()
         if not self._watches.add(self.run.shepherd, self._shepherd_left):
@@ -197,8 +210,7 @@ class Life:
         match self.run.state:
             case book.RunState.RUNNING:
                 if table:
-                    seen = processes.members(table, job=self._target.job, root=self._target.shepherd)
-                    self._usage.look(seen, self._target.shepherd)
+                    self._usage.look(self._roll.call(self._target, table), self._target.shepherd)
                 self._end_if_due()
             case book.RunState.SUSPENDED if recheck and not self.is_at_work:
                 self._hold_again()
@@ -238,7 +250,6 @@ class Life:
             self._finish(fields.EndCause.SELF)
             return
         self._target.shepherd = None
-        self._target.known |= processes.carrying(f"XCE_SESSION_ID={self.run.session}")
         if self._watches.add(self.run.job, self._orphan_left):
             log.warning("the supervisor of session %s died; its job was adopted", self.run.session)
         elif self._how.observe(self._target):
@@ -252,9 +263,7 @@ class Life:
             self._begin(self._sweep(), self._command_id)
 
     async def _sweep(self) -> None:
-        while self._how.observe(self._target):
-            self._how.kill(self._target, self._how.observe(self._target))
-            await asyncio.sleep(procedures.LOOK_S)
+        await procedures.sweep(self._how, self._target)
         self._finish(fields.EndCause.SELF)
 
     # -- end

@@ -143,7 +143,7 @@ def family(
     Returns:
         Members by pid, without the supervisor.
     """
-    roots = {i.pid for i in (*known, *([root] if root else ())) if _is_in(table, i)}
+    roots = {i.pid for i in (*known, *([root] if root else ())) if is_in(table, i)}
     if job is not None and _owns_its_number(table, job):
         roots |= {pid for pid, process in table.items() if process.session == job.pid}
     found = _descendants(table, roots)
@@ -175,29 +175,29 @@ def tree(root: int) -> list[Process]:
 
 def carrying(variable: str) -> set[Identity]:
     """
-    Find living processes whose environment began with this `NAME=value`.
-
-    It is the last trace of a job whose supervisor died; only processes of the same user can be asked.
+    Find living processes whose environment began with this `NAME=value`; only those of the same user can be asked.
     """
     needle = b"\0" + variable.encode() + b"\0"
-    return {p.identity for p in scan().values() if not p.is_dead and needle in b"\0" + _environment(p.pid)}
+    return {p.identity for p in scan().values() if not p.is_dead and needle in b"\0" + environment(p.pid)}
 
 
-def _environment(pid: int) -> bytes:
+def environment(pid: int) -> bytes:
+    """Return the environment that a process began with, empty where it may not be read."""
     try:
         return (PROC / str(pid) / "environ").read_bytes()
     except OSError:
         return b""
 
 
-def _is_in(table: Table, identity: Identity) -> bool:
+def is_in(table: Table, identity: Identity) -> bool:
+    """Return whether exactly this process is in a scan."""
     process = table.get(identity.pid)
     return process is not None and process.start_time == identity.start_time
 
 
 def _owns_its_number(table: Table, job: Identity) -> bool:
     """A process with the job's pid and another start time shows that the session id was given out again."""
-    return job.pid not in table or _is_in(table, job)
+    return job.pid not in table or is_in(table, job)
 
 
 def _descendants(table: Table, roots: set[int]) -> set[int]:

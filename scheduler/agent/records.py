@@ -21,6 +21,8 @@ CLAIM = "claim"
 JOB = "job"
 #: Why the program could not be executed.
 ERROR = "error"
+#: Members outside the job's process session, as the agent saw them last.
+LEFT = "left"
 #: Exit code or signal of the job's first process, while others are being swept.
 EXIT = "exit"
 #: Exit code or signal, processor time and memory, once no process is left.

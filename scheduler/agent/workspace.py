@@ -17,7 +17,7 @@ import re
 import shutil
 from collections.abc import Mapping
 
-from scheduler.agent import accounts, fencing, records
+from scheduler.agent import accounts, fencing, marks, records
 from scheduler.protocol import messages
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -92,6 +92,7 @@ class Workspace:
         env = {**_person(run, terms.account), **command.env, **self._facts(command, run)}
         spec: records.Record = {"argv": _argv(command, run, terms.account), "env": env, "workdir": workdir}
         spec |= {"output_limit": command.output_limit_bytes, **dataclasses.asdict(terms)}
+        spec["mark"] = marks.of((command.session, command.epoch))
         spec["fence"] = fencing.of(
             self.root, after_ms=command.fence_ms, grace_ms=command.grace_ms, number=command.warn_signal
         )

@@ -95,7 +95,9 @@ async def started(
     identities = [processes.Identity(*record[name]) for name in ("job", "shepherd")]
     directory = space.run_dir(command.session, 1)
     job = Job(
-        driver.Target(*identities, records.read(directory / records.SPEC)["cgroup"]),
+        driver.Target(
+            *identities, records.read(directory / records.SPEC)["cgroup"], run=(command.session, 1)
+        ),
         directory,
         place / "ticks",
     )

@@ -21,6 +21,7 @@ class Target:
         job: the first process; leads the job's process session and its first group.
         shepherd: the subreaper above it, or None when it is gone.
         cgroup: directory of the session's control group, or empty.
+        run: session and start epoch, of which its marks are made; None: it has none.
         known: members seen so far; kept up to date by `observe`.
         census: members of the last look, dead ones included. Whoever is new in the next one shows that something ran
             between the two, even if it was too short-lived to be seen alive.
@@ -29,6 +30,7 @@ class Target:
     job: processes.Identity
     shepherd: processes.Identity | None
     cgroup: str = ""
+    run: tuple[str, int] | None = None
     known: set[processes.Identity] = dataclasses.field(default_factory=set)
     census: frozenset[processes.Identity] = frozenset()
 

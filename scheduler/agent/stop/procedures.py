@@ -165,16 +165,26 @@ async def kill(
         if notice.on_sent is not None:
             notice.sent(how.notify(target, notice.number, everyone=True))
         how.release(target)
-        if await _wait_until(lambda: not how.observe(target), notice.grace_ms):
+        if await _wait_until(lambda: _is_gone(how, target), notice.grace_ms):
             return
     before_kill()
     if is_over is not None and target.shepherd is not None and processes.is_alive(target.shepherd):
         how.kill(target, processes.tree(target.shepherd.pid))
         if await _wait_until(is_over, SWEEP_MS):
             return
-    while members := how.observe(target):
-        how.kill(target, members)
+    await sweep(how, target)
+
+
+async def sweep(how: driver.StopDriver, target: driver.Target) -> None:
+    """Kill until nobody is left."""
+    while not _is_gone(how, target):
+        how.kill(target, how.observe(target))
         await asyncio.sleep(LOOK_S)
+
+
+def _is_gone(how: driver.StopDriver, target: driver.Target) -> bool:
+    """Look twice: without a shepherd one look may miss who was being born."""
+    return not how.observe(target) and not how.observe(target)
 
 
 async def _wait_until(is_done: Callable[[], bool], timeout_ms: int) -> bool:

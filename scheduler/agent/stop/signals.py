@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import signal
 
-from scheduler.agent import processes
+from scheduler.agent import marks, processes
 from scheduler.agent.stop import driver
 from scheduler.protocol import fields
 
@@ -25,8 +25,14 @@ class SignalDriver:
     method = fields.StopMethod.SIGNALS
 
     def observe(self, target: driver.Target) -> list[processes.Process]:
-        """Return the living members: by session id, by descent from the shepherd, and those known before."""
+        """
+        Return the living members: by session id, by descent from the shepherd, and those known before.
+
+        Where the shepherd is gone its orphans are nobody's any more: their marks are looked for, too.
+        """
         table = processes.scan()
+        if target.run is not None and not _is_led(target, table):
+            target.known = target.known | marks.bearing(target.run, table.values())
         found = processes.family(table, job=target.job, root=target.shepherd, known=target.known)
         target.census = frozenset(process.identity for process in found)
         living = [process for process in found if not process.is_dead]
@@ -78,6 +84,11 @@ def _send_all(target: driver.Target, members: Members, number: int) -> None:
     _send_group(target, inside, number)
     for process in outside:
         processes.send(process, number)
+
+
+def _is_led(target: driver.Target, table: processes.Table) -> bool:
+    above = target.shepherd
+    return above is not None and processes.is_in(table, above) and not table[above.pid].is_dead
 
 
 def _is_inside(target: driver.Target, process: processes.Process) -> bool:

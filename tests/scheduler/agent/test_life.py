@@ -371,3 +371,76 @@ async def test_P02_what_an_agent_had_begun_to_continue_its_successor_continues_a
 
     assert report.epoch == begun.epoch
     assert {p.state for p in run.members} <= {"S", "R"}
+
+
+#: A daemon that left session and parent and began anew without its environment; it writes down who it is. LOWERS: what
+#: it does to its limits before.
+DAEMON = """
+reader, writer = os.pipe()
+def outer():
+    os.setsid()
+    def inner():
+        LOWERS
+        os.set_inheritable(writer, True)
+        script = f"echo $$ > {os.environ['WHERE']}; echo >&{writer}; while :; do sleep 0.05; done"
+        os.execve("/bin/sh", ["sh", "-c", script], {})
+    fork(inner)
+os.waitpid(fork(outer), 0); os.read(reader, 1); ready(); time.sleep(1000)
+"""
+
+
+async def a_daemon(bench, lowers="pass"):
+    """Start a session with such a daemon; returns its run and the daemon as the kernel has it, whatever it bears."""
+    where = bench.place / "daemon"
+    run = await bench.started(DAEMON.replace("LOWERS", lowers), env={"WHERE": str(where)})
+    daemon = processes.look(int(where.read_text()))
+
+    assert daemon.session not in (run.pid, run.shepherd.pid)
+    assert processes.environment(daemon.pid) == b""
+    return run, daemon
+
+
+async def lose_the_shepherd(bench, run):
+    shepherd = processes.Identity(*records.read(run.directory / records.JOB)["shepherd"])
+    processes.send(shepherd, signal.SIGKILL)
+    await bench.until(lambda: not processes.is_alive(shepherd), "the shepherd is dead")
+
+
+async def is_stopped_and_ended_with_it(bench, run, daemon):
+    stopped = await bench.ask(run.suspend(), messages.Stopped)
+
+    assert {run.pid, daemon.pid} <= {m.pid for m in stopped.members}
+    assert processes.look(daemon.pid).state == "T"
+
+    await bench.ask(run.kill(), messages.Ended)
+
+    assert not processes.is_alive(daemon.identity)
+
+
+async def test_a_daemon_without_environment_is_stopped_and_ended_after_the_shepherds_death(bench):
+    run, daemon = await a_daemon(bench)
+    await lose_the_shepherd(bench, run)
+
+    await is_stopped_and_ended_with_it(bench, run, daemon)
+
+
+@pytest.mark.parametrize("is_agent_away", [False, True])
+async def test_a_daemon_that_shook_off_every_mark_is_remembered_from_before(bench, is_agent_away):
+    run, daemon = await a_daemon(bench, "import resource; resource.setrlimit(10, (5, 5))")
+    await bench.until((run.directory / records.LEFT).exists, "it was seen")
+    if is_agent_away:
+        await bench.down()
+    await lose_the_shepherd(bench, run)
+    if is_agent_away:
+        await bench.up()
+
+    await is_stopped_and_ended_with_it(bench, run, daemon)
+
+
+async def test_a_daemon_whose_first_process_and_shepherd_are_gone_does_not_outlive_them(bench):
+    run, daemon = await a_daemon(bench)
+    await lose_the_shepherd(bench, run)
+    os.kill(run.pid, signal.SIGKILL)
+    await bench.report(messages.Ended, session=run.session)
+
+    assert not processes.is_alive(daemon.identity)
