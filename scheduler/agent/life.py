@@ -21,6 +21,7 @@ from scheduler.agent import (
     accounting,
     book,
     evidence,
+    holds,
     intents,
     processes,
     records,
@@ -35,8 +36,6 @@ from scheduler.protocol import fields, messages
 log = logging.getLogger(__name__)
 
 _SHEPHERD_S = 5
-#: How often it is told that a suspended session ran and was stopped again.
-_MOST_TOLD = 3
 
 
 class Life:
@@ -55,7 +54,6 @@ class Life:
         self._watches = watches.Watches()
         self._work = work.Work(run.session)
         self._command_id = ""
-        self._held_again = 0
 
     @property
     def output_path(self) -> pathlib.Path:
@@ -106,6 +104,8 @@ class Life:
         self._target = driver.Target(self.run.job, self.run.shepherd, group, run=self.run.key)
         self._roll.recall(self._target)
         self._how = self._means.choose_driver(group)
+        self._hold = holds.Hold(self._dir, self._how, self._target, self._usage)
+        self._hold.recall()
         self.launched.set()
         if not self._watches.add(self.run.shepherd, self._shepherd_left):
             asyncio.get_running_loop().call_soon(self._shepherd_left)
@@ -138,14 +138,8 @@ class Life:
             reason = "some processes could not be seen stopped in time; all were continued"
             self._answer(messages.StopFailed(running=evidence.members(result.running), reason=reason))
         elif result.members:
-            self._held_again = 0
             waited_ms = max(0, records.monotonic_ms() - stop.begun_ms)
-            self._answer(self._proof(result.members, warned=result.was_noticed, waited_ms=waited_ms))
-
-    def _proof(self, members: list[processes.Process], **more: Any) -> messages.Stopped:
-        self._usage.look(members, self._target.shepherd)
-        more = {"warned": False, "waited_ms": 0, "members": evidence.members(members), **more}
-        return messages.Stopped(method=self._how.method, cpu_ms=self._usage.cpu_ms, **more)
+            self._answer(self._hold.prove(result.members, warned=result.was_noticed, waited_ms=waited_ms))
 
     async def _kill(self, stop: book.Stop, grace_ms: int) -> None:
         notice = procedures.Notice(stop.signal, grace_ms, None if self.run.warned else self._warned)
@@ -213,21 +207,12 @@ class Life:
                     self._usage.look(self._roll.call(self._target, table), self._target.shepherd)
                 self._end_if_due()
             case book.RunState.SUSPENDED if recheck and not self.is_at_work:
-                self._hold_again()
+                again = self._hold.look(self.run.session)
+                if again is not None:
+                    self._report(dataclasses.replace(again, command_id=self.run.suspended_by))
                 self._end_if_due()
             case book.RunState.STOPPING if not self.is_at_work:
                 self._stop_again()
-
-    def _hold_again(self) -> None:
-        """Stop a suspended session that runs; that it is stopped is told as the same stop's proof, a later one."""
-        if procedures.holds_still(self._how, self._target):
-            return
-        log.warning("session %s ran while suspended: stopped again", self.run.session)
-        self._how.hold(self._target)
-        members = self._how.observe(self._target)
-        if self._held_again < _MOST_TOLD and procedures.holds_still(self._how, self._target):
-            self._held_again += 1
-            self._report(self._proof(members, command_id=self.run.suspended_by))
 
     def _continue_again(self, command_id: str, epoch: int) -> None:
         """Carry a resume or a withdrawal on: its processes may run already, and are not to be stopped again."""

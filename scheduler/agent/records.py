@@ -23,6 +23,8 @@ JOB = "job"
 ERROR = "error"
 #: Members outside the job's process session, as the agent saw them last.
 LEFT = "left"
+#: Processor time of the members of a suspended run, when it was proved.
+HELD = "held"
 #: Exit code or signal of the job's first process, while others are being swept.
 EXIT = "exit"
 #: Exit code or signal, processor time and memory, once no process is left.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Protocol
 
-from scheduler.agent import processes
+from scheduler.agent import processes, schedstat
 from scheduler.protocol import fields
 
 
@@ -25,6 +25,7 @@ class Target:
         known: members seen so far; kept up to date by `observe`.
         census: members of the last look, dead ones included. Whoever is new in the next one shows that something ran
             between the two, even if it was too short-lived to be seen alive.
+        spent: processor time of the members' threads when they were last proved to be held.
     """
 
     job: processes.Identity
@@ -33,6 +34,7 @@ class Target:
     run: tuple[str, int] | None = None
     known: set[processes.Identity] = dataclasses.field(default_factory=set)
     census: frozenset[processes.Identity] = frozenset()
+    spent: schedstat.Spent = dataclasses.field(default_factory=dict)
 
 
 class StopDriver(Protocol):
@@ -45,6 +47,9 @@ class StopDriver(Protocol):
 
     def is_held(self, target: Target, members: list[processes.Process]) -> bool:
         """Return whether all of these members were executing nothing when looked at."""
+
+    def spent(self, members: list[processes.Process]) -> schedstat.Spent:
+        """Return the processor time of each thread so far; see `schedstat`."""
 
     def notify(self, target: Target, number: int, *, everyone: bool) -> bool:
         """Signal the first group, or every member; return whether the first process got it."""

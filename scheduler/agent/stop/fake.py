@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from scheduler.agent import processes
+from scheduler.agent import processes, schedstat
 from scheduler.agent.stop import driver
 from scheduler.protocol import fields
 
@@ -17,6 +17,7 @@ class FakeDriver:
     Attributes:
         members: pid to state letter; acts change it.
         resists: pids that never stop.
+        used: processor time by pid, in ns.
         dies_of: signals that end a member when they are sent as a notice.
     """
 
@@ -24,6 +25,7 @@ class FakeDriver:
     resists: frozenset[int] = frozenset()
     dies_of: frozenset[int] = frozenset()
     method: fields.StopMethod = fields.StopMethod.SIGNALS
+    used: dict[int, int] = dataclasses.field(default_factory=dict)
     acts: list[str] = dataclasses.field(default_factory=list)
 
     def observe(self, target: driver.Target) -> list[processes.Process]:
@@ -33,6 +35,10 @@ class FakeDriver:
     def is_held(self, target: driver.Target, members: list[processes.Process]) -> bool:
         """Return whether all of them are in state T."""
         return all(process.state == "T" for process in members)
+
+    def spent(self, members: list[processes.Process]) -> schedstat.Spent:
+        """Return what the script says that they have used."""
+        return {(one.pid, one.start_time, one.pid): self.used.get(one.pid, 0) for one in members}
 
     def notify(self, target: driver.Target, number: int, *, everyone: bool) -> bool:
         """Remember the signal; members end when it is one they die of."""

@@ -14,7 +14,7 @@ import signal
 from collections.abc import Callable
 
 from scheduler import points
-from scheduler.agent import processes, records
+from scheduler.agent import processes, records, schedstat
 from scheduler.agent.stop import driver
 
 #: Between two looks, in seconds.
@@ -99,6 +99,7 @@ async def suspend(
             and how.is_held(target, first)
             and how.is_held(target, second)
         ):
+            target.spent = how.spent(second)
             points.reach("agent.stopped")
             return Held(second, noticed)
     running = [process for process in how.observe(target) if not processes.is_still(process)]
@@ -107,10 +108,12 @@ async def suspend(
 
 
 def holds_still(how: driver.StopDriver, target: driver.Target) -> bool:
-    """Look at suspended processes again: nothing runs, and nothing has run since the look before."""
+    """Look at suspended processes again: nothing runs, nobody came, and nobody has run since the last proof."""
     before = target.census
     members = how.observe(target)
-    return how.is_held(target, members) and (not before or target.census <= before)
+    if not how.is_held(target, members) or (before and not target.census <= before):
+        return False
+    return not schedstat.has_grown(target.spent, how.spent(members))
 
 
 def _give_notice(how: driver.StopDriver, target: driver.Target, notice: Notice) -> bool:

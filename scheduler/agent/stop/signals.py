@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import signal
 
-from scheduler.agent import marks, processes
+from scheduler.agent import marks, processes, schedstat
 from scheduler.agent.stop import driver
 from scheduler.protocol import fields
 
@@ -42,6 +42,10 @@ class SignalDriver:
     def is_held(self, target: driver.Target, members: list[processes.Process]) -> bool:
         """Return whether every member and each of its threads is in state T, t, Z or X."""
         return all(processes.is_still(process) for process in members)
+
+    def spent(self, members: list[processes.Process]) -> schedstat.Spent:
+        """Return the processor time of each thread so far; see `schedstat`."""
+        return schedstat.spent(members)
 
     def notify(self, target: driver.Target, number: int, *, everyone: bool) -> bool:
         """Send the signal to the group at once and, if wanted, to each member outside it."""

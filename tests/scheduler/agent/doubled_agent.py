@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scheduler.agent import __main__ as program
-from scheduler.agent import journal, loop, memory, processes, records, starting, workspace
+from scheduler.agent import journal, loop, memory, processes, records, schedstat, starting, workspace
 from scheduler.agent.stop import driver, procedures
 from scheduler.protocol import fields, signing
 
@@ -135,6 +135,10 @@ class CountingDriver:
     def is_held(self, target: driver.Target, members: list[processes.Process]) -> bool:
         """Say whether it is stopped."""
         return all(process.state == "T" for process in members)
+
+    def spent(self, members: list[processes.Process]) -> schedstat.Spent:
+        """Say nothing."""
+        return {}
 
     def notify(self, target: driver.Target, number: int, *, everyone: bool) -> bool:
         """Note the signal."""

@@ -189,6 +189,25 @@ async def test_that_a_suspended_session_ran_is_told_by_another_proof_of_its_stop
     assert bench.memory.book.runs[run.session].state is book.RunState.SUSPENDED
 
 
+async def test_a_session_that_ran_and_stands_again_before_the_look_is_told_too(bench):
+    run = await bench.started(COUNTER)
+    stop = run.suspend()
+    await bench.ask(stop, messages.Stopped)
+    await bench.down()
+    seen = run.output
+    os.kill(run.pid, signal.SIGCONT)
+    await bench.until(lambda: len(run.output) > len(seen) + 300, "it runs")
+    os.kill(run.pid, signal.SIGSTOP)
+    await bench.until(lambda: processes.look(run.pid).state == "T", "it stands")
+    told = len({r.at_mono_ms for r in bench.reports(messages.Stopped)})
+    await bench.up()
+    await bench.until(
+        lambda: len({r.at_mono_ms for r in bench.reports(messages.Stopped)}) > told, "that it ran is told"
+    )
+
+    assert bench.reports(messages.Stopped)[-1].command_id == stop.command_id
+
+
 async def test_a_stop_under_way_becomes_the_proof_of_a_kill_that_came_later(bench):
     run = await bench.started(IGNORES_TERM)
     bench.tell(run.end(grace_ms=60_000))

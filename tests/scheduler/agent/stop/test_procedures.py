@@ -111,6 +111,17 @@ def test_a_suspended_session_still_holds_when_nothing_runs_and_nothing_has(how, 
     assert procedures.holds_still(how, target) is holds
 
 
+async def test_a_suspended_session_of_which_a_member_used_the_processor_does_not_hold():
+    how, target = fake.FakeDriver({100: "T"}, used={100: 5}), a_target()
+    await procedures.suspend(how, target, notice())
+
+    assert procedures.holds_still(how, target)
+
+    how.used[100] += 10**8
+
+    assert not procedures.holds_still(how, target)
+
+
 async def test_a_job_that_is_gone_is_held_with_no_member():
     result = await procedures.suspend(fake.FakeDriver({}), a_target(), notice())
 
