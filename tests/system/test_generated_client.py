@@ -88,7 +88,10 @@ def test_it_submits_waits_and_reads_the_output(client):
         what="its output",
     )
 
+    listed = client.call("session_list", q="name:generated", limit=5)
+
     assert (over.result, over.owner, told.text) == ("success", "alice", "written by a session\n")
+    assert (made.id in [row.id for row in listed.results], listed.next_) == (True, None)
 
 
 def test_it_reads_why_a_session_waits(client):

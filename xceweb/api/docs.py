@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from drf_spectacular import utils
@@ -38,6 +38,11 @@ def parameter(name: str, text: str, **more: Any) -> utils.OpenApiParameter:
     return utils.OpenApiParameter(name, more.pop("type", str), description=text, **more)
 
 
+def choice(name: str, values: Iterable[str]) -> utils.OpenApiParameter:
+    """Return a part of the path that is one of a few words."""
+    return utils.OpenApiParameter(name, str, utils.OpenApiParameter.PATH, enum=list(values))
+
+
 def header(name: str, text: str, *, is_required: bool = False) -> utils.OpenApiParameter:
     """Return a header of the request."""
     return utils.OpenApiParameter(
@@ -62,7 +67,7 @@ class operation:
 
     def __call__(self, method: Method) -> Method:
         """Describe a method."""
-        shown = self.answer(many=True) if self.is_paged and isinstance(self.answer, type) else self.answer
+        shown = _page_of(self.answer) if self.is_paged and isinstance(self.answer, type) else self.answer
         described = utils.extend_schema(
             operation_id=self.name,
             summary=self.summary,
@@ -82,7 +87,25 @@ class operation:
 
     def _examples(self) -> list[utils.OpenApiExample]:
         codes = [str(self.status)]
-        found = [utils.OpenApiExample("Answer", value=self.example, response_only=True, status_codes=codes)]
+        told = _page(self.example) if self.is_paged else self.example
+        found = [utils.OpenApiExample("Answer", value=told, response_only=True, status_codes=codes)]
         if self.body_example is not None:
             found.append(utils.OpenApiExample("Request", value=self.body_example, request_only=True))
         return found
+
+
+def _page_of(row: Shape) -> serializers.Serializer[Any]:
+    """Return the shape of one page of rows, as ``pagination.Cursor`` gives it out."""
+    link = {"allow_null": True, "help_text": "address of the page; null = there is none"}
+    fields: dict[str, serializers.Field[Any, Any, Any, Any]] = {
+        "next": serializers.URLField(**link),
+        "previous": serializers.URLField(**link),
+        "count": serializers.IntegerField(required=False, help_text="number of all rows; with count=1"),
+        "results": row(many=True),
+    }
+    made: serializers.Serializer[Any] = utils.inline_serializer(f"{row.__name__}Page", fields)
+    return made
+
+
+def _page(row: Any) -> dict[str, Any]:
+    return {"next": None, "previous": None, "results": [row]}

@@ -47,14 +47,3 @@ class Cursor(pagination.CursorPagination):
         links = {"next": self.get_next_link(), "previous": self.get_previous_link()}
         count = {} if self._count is None else {"count": self._count}
         return response.Response(OrderedDict(**links, **count, results=data))
-
-    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Return how a page looks."""
-        link = {"type": ["string", "null"], "format": "uri"}
-        properties = {
-            "next": link,
-            "previous": link,
-            "count": {"type": "integer", "description": "with count=1"},
-            "results": schema,
-        }
-        return {"type": "object", "required": ["next", "previous", "results"], "properties": properties}

@@ -7,8 +7,9 @@ from typing import Any
 from csp import decorators
 from django.utils.decorators import method_decorator
 from drf_spectacular import extensions, views
+from drf_spectacular.utils import Direction
 
-from xceweb.api import authentication
+from xceweb.api import authentication, fields
 
 
 class KeypairScheme(extensions.OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -22,6 +23,18 @@ class KeypairScheme(extensions.OpenApiAuthenticationExtension):  # type: ignore[
         basic = {"type": "http", "scheme": "basic", "description": "access key and secret, as in curl -u"}
         bearer = {"type": "http", "scheme": "bearer", "description": "ACCESS:SECRET"}
         return [basic, bearer]
+
+
+class StrictShape(extensions.OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """A body of which every key is known says so."""
+
+    target_class = fields.Strict
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: Any, direction: Direction) -> dict[str, Any]:
+        """Return the shape, closed where it describes a request."""
+        found: dict[str, Any] = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
+        return found | {"additionalProperties": False} if direction == "request" else found
 
 
 @method_decorator(

@@ -47,6 +47,45 @@ def test_every_operation_has_words_an_example_and_its_errors(made):
             assert one["requestBody"]["content"]["application/json"].get("examples"), one["operationId"]
 
 
+def test_a_list_with_pages_is_described_as_a_page(made):
+    shapes = yaml.safe_load(made)["components"]["schemas"]
+    lists = [one for one in operations(made) if "cursor" in _asked(one)]
+
+    names = [_shape(one["responses"]["200"]) for one in lists]
+    assert len(names) >= 7
+    for name in names:
+        assert {"next", "previous", "results"} == set(shapes[name]["required"]), name
+        assert shapes[name]["properties"]["results"]["type"] == "array", name
+
+
+def _asked(operation):
+    return [each["name"] for each in operation.get("parameters", ())]
+
+
+def _shape(answer):
+    return answer["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+
+
+def test_a_body_of_which_every_key_is_known_says_so(made):
+    shapes = yaml.safe_load(made)["components"]["schemas"]
+
+    assert shapes["SubmissionRequest"]["additionalProperties"] is False
+    assert "additionalProperties" not in shapes["Session"]
+
+
+def test_what_may_be_done_is_a_closed_list(made):
+    acting = [one for one in operations(made) if one["operationId"].endswith("_act")]
+    found = {
+        one["operationId"]: [
+            each["schema"].get("enum") for each in one["parameters"] if each["name"] == "action"
+        ]
+        for one in acting
+    }
+
+    assert sorted(found) == ["group_act", "node_act", "session_act"]
+    assert sorted(found["node_act"][0]) == ["declare-lost", "drain", "make-ready"]
+
+
 def test_every_operation_has_a_name_of_its_own(made):
     names = [one["operationId"] for one in operations(made)]
 

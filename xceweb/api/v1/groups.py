@@ -66,6 +66,7 @@ class GroupAction(resource.Resource):
         body_example={"reason": "the file server is full"},
         example=cluster_samples.GROUP,
         errors=(400, 403, 404, 409),
+        parameters=(docs.choice("action", ACTIONS),),
     )
     def post(self, request: drf_request.Request, slug: str, action: str) -> response.Response:
         """Do it, and return the group."""

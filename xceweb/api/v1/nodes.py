@@ -76,6 +76,7 @@ class NodeAction(resource.Resource):
         body_example={"reason": "new memory comes at noon"},
         example=cluster_samples.NODE,
         errors=(400, 403, 404),
+        parameters=(docs.choice("action", ACTIONS),),
     )
     def post(self, request: drf_request.Request, name: str, action: str) -> response.Response:
         """Do it, and return the node; what runs there goes on, but for a node that is declared lost."""

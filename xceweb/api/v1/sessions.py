@@ -136,6 +136,7 @@ class SessionAction(resource.Resource):
         body_example={"reason": "wrong data"},
         example=samples.INSIDE,
         errors=(400, 403, 404, 409),
+        parameters=(docs.choice("action", ACTIONS),),
     )
     def post(self, request: drf_request.Request, public_id: uuid.UUID, action: str) -> response.Response:
         """Do it, and return the session as it is then; what takes time goes on afterwards."""

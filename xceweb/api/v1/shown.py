@@ -14,9 +14,11 @@ from scheduler.selectors import capacity, explanations, permissions, policies
 from xceweb.api.v1 import rule_shapes
 
 Sight = permissions.Sight
-#: Columns of a session that its owner and administrators alone may read.
-_PRIVATE = ("argv", "script", "workdir", "environment")
+#: What its owner and who operates its group may read beside the row of a list; the environment is for FULL sight alone.
 _INNER = (
+    "argv",
+    "script",
+    "workdir",
     "wall_limit",
     "begin_at",
     "grace_period",
@@ -44,8 +46,8 @@ def session(viewer: models.User, row: models.Session) -> dict[str, Any]:
     """Return one session whole."""
     sight = permissions.sight(viewer, row)
     inner = {name: getattr(row, name) if sight >= Sight.OPERATIONS else None for name in _INNER}
-    private = {name: getattr(row, name) if sight >= Sight.FULL else None for name in _PRIVATE}
-    return _session(row, viewer, sight) | inner | private
+    environment = row.environment if sight >= Sight.FULL else None
+    return _session(row, viewer, sight) | inner | {"environment": environment}
 
 
 def _session(row: models.Session, viewer: models.User, sight: Sight) -> dict[str, Any]:

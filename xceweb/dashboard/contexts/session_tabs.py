@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import shlex
 from typing import Any
@@ -154,15 +155,24 @@ def _lost(run: models.Run) -> str:
 
 
 def facts(seen: session_seen.Seen) -> dict[str, Any]:
-    """Return everything that was asked for: the command for operators too, the environment for FULL sight alone."""
+    """
+    Return what was asked for, as far as DESIGN 9 lets the viewer read: with a summary size and times.
+
+    The command is for operators too, the environment for FULL sight alone.
+    """
     row = seen.session
+    if not seen.is_open:
+        sections = [{"heading": "Size", "facts": _size(seen)}, {"heading": "Times", "facts": _times(row)}]
+        return {
+            "sections": sections,
+            "hidden_note": "The rest is shown to the owner and to who runs the group.",
+        }
     sections = [
+        {"heading": "Program", "facts": _program(seen)},
         {"heading": "Request", "facts": _request(seen)},
         {"heading": "How it may be stopped", "facts": _stopping(row)},
-        {"heading": "Times", "facts": _times(row)},
+        {"heading": "Times", "facts": [*_times(row, begins=row.begin_at), *_attempts(row)]},
     ]
-    if seen.is_open:
-        sections.insert(0, {"heading": "Program", "facts": _program(seen)})
     note = "Environment and output are shown to the owner and to administrators."
     return {"sections": sections, "hidden_note": "" if seen.sight >= permissions.Sight.FULL else note}
 
@@ -182,16 +192,20 @@ def _program(seen: session_seen.Seen) -> list[dict[str, Any]]:
 
 def _request(seen: session_seen.Seen) -> list[dict[str, Any]]:
     row = seen.session
-    found = [words.fact("Type", row.type), words.fact("Nodes", row.node_count)]
-    found += [words.fact(name, wording.quantity(n, kind)) for name, n, kind in _named(seen)]
+    found = [words.fact("Type", row.type), *_size(seen)]
     found += [words.fact("Priority", row.priority), words.fact("Own rank", row.job_priority)]
     if row.required_labels:
         found.append(words.fact("Labels", json.dumps(row.required_labels), is_code=True))
-    if row.port and seen.is_open:
+    if row.port:
         found.append(words.fact("Port", row.port))
     if row.wall_limit:
         found.append(words.fact("Time limit", wording.duration(row.wall_limit * wording.MICROSECONDS)))
     return found
+
+
+def _size(seen: session_seen.Seen) -> list[dict[str, Any]]:
+    amounts = [words.fact(name, wording.quantity(n, kind)) for name, n, kind in _named(seen)]
+    return [words.fact("Nodes", seen.session.node_count), *amounts]
 
 
 def _named(seen: session_seen.Seen) -> list[tuple[str, int, Any]]:
@@ -216,16 +230,18 @@ def _if_anew(row: models.Session) -> list[dict[str, Any]]:
     return [words.fact("If it starts anew", "what is in its memory and every connection are lost")]
 
 
-def _times(row: models.Session) -> list[dict[str, Any]]:
+def _times(row: models.Session, *, begins: datetime.datetime | None = None) -> list[dict[str, Any]]:
     moments = {
         "Submitted": row.submitted_at,
-        "May start from": row.begin_at,
+        "May start from": begins,
         "Last start or resume": row.started_at,
         "Ended": row.ended_at,
     }
-    found = [words.fact(term, f"{at:%Y-%m-%d %H:%M:%S} UTC") for term, at in moments.items() if at]
+    return [words.fact(term, f"{at:%Y-%m-%d %H:%M:%S} UTC") for term, at in moments.items() if at]
+
+
+def _attempts(row: models.Session) -> list[dict[str, Any]]:
     return [
-        *found,
         words.fact("Attempt", row.attempt),
         words.fact("Preempted", f"{row.times_preempted} times"),
     ]

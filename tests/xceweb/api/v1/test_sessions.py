@@ -135,7 +135,7 @@ def test_nothing_of_others_is_told_that_a_page_would_hide(api_of, world, person)
     text = " ".join(answer.content.decode() for answer in answers)
 
     assert "hidden-token" not in text
-    assert "secret-program" not in text
+    assert ("secret-program" in text) == (person in ("operator", "manager"))
     if person in ("viewer", "submitter"):
         assert "late-work" not in text
         assert "olivia" not in text

@@ -27,16 +27,11 @@ def test_of_a_summary_only_state_size_queue_and_times_are_told(world):
     assert set(found) == set(session_shapes.SessionInside().fields)
 
 
-def test_an_operator_reads_all_but_what_the_owner_wrote_into_it(world):
+def test_an_operator_reads_all_but_the_environment(world):
     found = shown.session(world.people["operator"], world.waiting)
 
     assert (found["name"], found["owner"], found["warning_signal"]) == ("late-work", "olivia", 15)
-    assert (found["argv"], found["script"], found["environment"], found["workdir"]) == (
-        None,
-        None,
-        None,
-        None,
-    )
+    assert (found["argv"], found["script"], found["environment"]) == (["/bin/secret-program"], "", None)
 
 
 def test_the_rules_are_told_by_short_names_and_the_switch_as_one_word(world):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from scheduler import models
+from scheduler import clock, models
 from scheduler.core import decisions as core_decisions
 from scheduler.selectors import explanations, slot_kinds
 from tests import decision_factories, model_factories, worlds
@@ -140,6 +140,20 @@ def test_operators_read_the_command_without_its_environment(world: worlds.World)
     assert [fact["term"] for fact in other["sections"][0]["facts"]] == ["Command"]
     assert other["hidden_note"].startswith("Environment and output")
     assert own["hidden_note"] == ""
+
+
+def test_with_a_summary_the_facts_are_size_and_times(world: worlds.World) -> None:
+    """Neither priorities nor labels, nor how it may be stopped (DESIGN 9)."""
+    models.Session.objects.filter(pk=world.victim.pk).update(
+        required_labels={"zone": ["a"]}, begin_at=clock.now()
+    )
+    world.victim.refresh_from_db()
+
+    found = session_tabs.facts(look(world, world.victim, "viewer"))
+
+    terms = [fact["term"] for section in found["sections"] for fact in section["facts"]]
+    assert [section["heading"] for section in found["sections"]] == ["Size", "Times"]
+    assert terms == ["Nodes", "cpu", "mem", "Submitted", "Last start or resume"]
 
 
 def outcome(world: worlds.World, kind: str, cause: str = "") -> dict[str, Any]:
