@@ -69,10 +69,10 @@ def dry_run(actor: actors.Actor, request: submission.SubmitRequest) -> DryRun:
         Refusal: the request would not be accepted; with a sentence per field.
     """
     checked = submission.check(actor, request)
-    loaded = snapshots.load_snapshot(checked.group)
+    state = models.GroupRounds.objects.get(group=checked.group)
+    loaded = snapshots.load_snapshot(checked.group, round_number=state.last_number + 1)
     session = _hypothetical(checked, loaded.snapshot)
     answer = _ask(loaded, session)
-    state = models.GroupRounds.objects.get(group=checked.group)
     return DryRun(
         answer=answer,
         variants=[]

@@ -41,6 +41,48 @@ def test_victims_and_starts_are_named_with_their_values(world, contested):
     assert [start.session for start in found.starts] == [high]
 
 
+def test_what_a_stop_throws_away_is_counted_in_slot_seconds(world, contested):
+    group, *_ = contested
+
+    ends, stays = _preview(world, group), _preview(world, group, preemption_mode="suspend")
+
+    (victim,) = ends.victims
+    assert ends.lost == victim.lost == {"cpu": 4000 * victim.ran_s}
+    assert victim.stays_away == "it ends and is not requeued"
+    assert (stays.lost, stays.victims[0].stays_away) == ({}, "")
+
+
+@pytest.mark.parametrize(
+    ("session", "queue", "told"),
+    [
+        ({}, {}, ""),
+        ({"type": "interactive"}, {}, "it is interactive: it starts anew, without its state"),
+        ({}, {"state": "stopped"}, "queue tight is stopped: it waits there until it is opened"),
+    ],
+)
+def test_who_does_not_come_back_as_it_was_is_told_why(world, contested, session, queue, told):
+    group, low, high = contested
+    models.Session.objects.filter(pk=high.pk).update(queue=world.queues["normal"])
+    world.queues["normal"].groups.add(group)
+    models.Session.objects.filter(pk=low.pk).update(**session)
+    models.Queue.objects.filter(pk=low.queue_id).update(**queue)
+
+    assert [one.stays_away for one in _preview(world, group, preemption_mode="reschedule").victims] == [told]
+
+
+@pytest.mark.parametrize(("limit", "saved"), [(None, None), (3600, 3600 - 60 - 10)])
+def test_the_waiting_saved_is_what_the_time_limits_of_others_would_cost(world, contested, limit, saved):
+    group, low, _ = contested
+    models.Session.objects.filter(pk=low.pk).update(wall_limit=limit)
+
+    found = _preview(world, group)
+
+    (start,) = found.starts
+    assert (start.grace_s, found.unknown) == (10, int(saved is None))
+    assert start.saved_s is None if saved is None else abs(start.saved_s - saved) <= 2
+    assert found.saved_s == (start.saved_s or 0)
+
+
 def test_the_changes_are_tried_as_if_switched_on(world, contested):
     group, *_ = contested
 

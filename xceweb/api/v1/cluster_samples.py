@@ -98,13 +98,19 @@ PREVIEW: dict[str, Any] = {
             "preemptor": samples.SESSION_ID,
             "slots": {"cuda.device": 2},
             "ran_s": 5400,
-            "action": "suspend",
-            "mode": "suspend",
+            "action": "kill",
+            "mode": "reschedule",
+            "lost": {"cuda.device": 10800},
+            "stays_away": "",
         }
     ],
     "starts": 1,
     "waited_s": 340,
+    "saved_s": 4080,
+    "saved_unknown": 0,
+    "lost": {"cuda.device": 10800},
     "protected": {"min-runtime": 2, "not-lower": 6},
+    "exposure": [{"owner": "bob", "stop": 1, "could": 2, "by_others": 1, "protected": 3}],
 }
 VERSION: dict[str, Any] = {
     "version": 3,

@@ -96,6 +96,18 @@ class PreviewVictim(serializers.Serializer):
     ran_s = serializers.IntegerField()
     action = serializers.CharField()
     mode = serializers.CharField()
+    lost = fields.Amounts(help_text="kind -> amount x seconds of its run that the stop throws away")
+    stays_away = serializers.CharField(allow_blank=True, help_text="why it does not come back by itself as it was, or empty")
+
+
+class OwnerExposure(serializers.Serializer):
+    """Running sessions of one owner, as far as the reader may see them."""
+
+    owner = serializers.CharField()
+    stop = serializers.IntegerField(help_text="would be stopped now")
+    could = serializers.IntegerField(help_text="nobody needs now, but these rules let them be stopped")
+    by_others = serializers.IntegerField(help_text="of these, by sessions of other owners")
+    protected = serializers.IntegerField()
 
 
 class Preview(serializers.Serializer):
@@ -106,7 +118,11 @@ class Preview(serializers.Serializer):
     victims = PreviewVictim(many=True)
     starts = serializers.IntegerField(help_text="waiting sessions that would get room")
     waited_s = serializers.IntegerField(help_text="how long these have waited, together")
+    saved_s = serializers.IntegerField(help_text="waiting saved, together, by the time limits of others")
+    saved_unknown = serializers.IntegerField(help_text="starts of which it is not known what they save")
+    lost = fields.Amounts(help_text="kind -> amount x seconds that all stops throw away")
     protected = serializers.DictField(child=serializers.IntegerField(), help_text="verdict -> sessions")
+    exposure = OwnerExposure(many=True)
 
 
 class Version(serializers.Serializer):

@@ -9,7 +9,7 @@ from rest_framework import response
 
 from scheduler import errors, models
 from scheduler.core import entities
-from scheduler.selectors import explanations, permissions, policies, preview
+from scheduler.selectors import explanations, exposures, permissions, policies, preview
 from scheduler.services import planned_changes
 from scheduler.services import policies as changes_of
 from xceweb.api import docs, resource
@@ -204,7 +204,21 @@ def _preview(viewer: models.User, found: preview.Preview) -> dict[str, Any]:
         "victims": [_victim(one, others) for one in found.victims],
         "starts": len(found.starts),
         "waited_s": sum(one.waited_s for one in found.starts),
+        "saved_s": found.saved_s,
+        "saved_unknown": found.unknown,
+        "lost": found.lost,
         "protected": found.protected,
+        "exposure": [_exposure(one) for one in found.exposures.owners],
+    }
+
+
+def _exposure(one: exposures.OfOwner) -> dict[str, Any]:
+    return {
+        "owner": one.owner.username,
+        "stop": one.stop,
+        "could": one.could,
+        "by_others": one.by_others,
+        "protected": one.safe,
     }
 
 
@@ -222,6 +236,8 @@ def _victim(one: preview.PreviewVictim, others: dict[int, explanations.Other]) -
         "ran_s": one.ran_s,
         "action": one.action,
         "mode": one.mode,
+        "lost": one.lost,
+        "stays_away": one.stays_away,
     }
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from scheduler import models
-from scheduler.core import explain
 from scheduler.selectors import explanations, preview, slot_kinds
-from xceweb.common import reasons, wording
+from xceweb.common import wording
 from xceweb.console import policy_form
+from xceweb.console.contexts import preview_costs
 from xceweb.dashboard.contexts import words
 
 _MOST = 10
@@ -26,23 +25,25 @@ def load(viewer: models.User, form: policy_form.PolicyForm, found: preview.Previ
     kinds = slot_kinds.load()
     ids = {one.session.pk for one in found.victims} | {one.session.pk for one in found.starts}
     others = explanations.others(viewer, ids)
-    plans = [_plan(start, found, (others, kinds)) for start in found.starts[:_MOST]]
+    is_listed = len(found.victims) <= _MOST
+    listed = found.starts[:_MOST] if is_listed else []
+    plans = [_plan(start, found, (others, kinds)) for start in listed]
     state = form.state()
     return {
         "round": found.round_number,
         "at": found.computed_at,
         "sentence": _sentence(found, state),
         "note": _note(found, state),
-        "figures": _figures(found),
+        "figures": preview_costs.figures(found, kinds),
         "stops": len(found.victims) if state == "on" else 0,
         "confirm_label": _confirm(found, form),
         "warnings": _warnings(form),
         "told": _told(found, state),
         "plans": plans,
-        "more": _more(len(found.starts) - _MOST),
-        "protected": [_protected(verdict, count) for verdict, count in _by_count(found.protected)],
-        "untouched": None,
-        "exposure": [],
+        "more": _more(len(found.starts) - _MOST) if is_listed else "",
+        "groups": None if is_listed else preview_costs.grouped(found, kinds),
+        "away": preview_costs.away(found, others),
+        **preview_costs.exposed(found, kinds),
     }
 
 
@@ -50,6 +51,7 @@ def refused(text: str) -> dict[str, Any]:
     """Return a preview that says why there is none."""
     nothing: dict[str, Any] = dict.fromkeys(("round", "at", "confirm_label", "told", "more", "untouched"))
     empty: dict[str, Any] = {"figures": [], "plans": [], "warnings": [], "protected": [], "exposure": []}
+    empty |= {"groups": None, "away": []}
     return {**nothing, **empty, "sentence": f"There is no preview: {text}", "note": "", "stops": 0}
 
 
@@ -73,21 +75,6 @@ def _note(found: preview.Preview, state: str) -> str:
     if state == "off" and found.victims:
         return f"With preemption on it would stop **{words.count(len(found.victims), 'session')}** now."
     return ""
-
-
-def _figures(found: preview.Preview) -> list[dict[str, str]]:
-    lost = sum(one.ran_s for one in found.victims if one.mode != "suspend")
-    waited = max((one.waited_s for one in found.starts), default=0)
-    return [
-        _figure(str(len(found.victims)), "sessions would stop", "cost" if found.victims else ""),
-        _figure(str(len(found.starts)), "sessions would start", "gain" if found.starts else ""),
-        _figure(wording.duration(lost * wording.MICROSECONDS), "of running at risk", "cost" if lost else ""),
-        _figure(wording.duration(waited * wording.MICROSECONDS), "longest wait ended", ""),
-    ]
-
-
-def _figure(value: str, label: str, tone: str) -> dict[str, str]:
-    return {"value": value, "unit": "", "label": label, "tone": tone}
 
 
 def _confirm(found: preview.Preview, form: policy_form.PolicyForm) -> str:
@@ -139,16 +126,14 @@ def _plan(
         "who": f"{row.owner.get_username()}, queue {row.queue.slug}"
         if other and other.is_named
         else f"queue {row.queue.slug}",
-        "need": f"needs {wording.slots(slot_kinds.amounts(row.slots, kinds))} on {start.node}",
-        "gain": f"starts after {wording.duration(start.waited_s * wording.MICROSECONDS)}",
-        "waited": "of waiting",
+        "need": f"needs {wording.slots(slot_kinds.amounts(row.slots, kinds))}, starts on {start.node}",
+        **preview_costs.gain(start),
         "victims": [_victim(one, others, kinds) for one in victims],
     }
 
 
 def _victim(one: preview.PreviewVictim, others: Others, kinds: dict[str, slot_kinds.Kind]) -> dict[str, Any]:
     other = others.get(one.session.pk)
-    is_kept = one.mode == "suspend"
     return {
         **words.shown(other),
         "owner": one.session.owner.get_username() if other and other.is_named else "",
@@ -156,25 +141,10 @@ def _victim(one: preview.PreviewVictim, others: Others, kinds: dict[str, slot_ki
         "value": f"{one.own_value} below {one.preemptor_value}",
         "slots": slot_kinds.amounts(one.slots, kinds),
         "had_run_s": one.ran_s,
-        "lost": "nothing" if is_kept else wording.duration(one.ran_s * wording.MICROSECONDS),
+        "lost": preview_costs.lost(one.lost, kinds) or "nothing",
         "then": _THEN[one.mode],
     }
 
 
 def _more(count: int) -> str:
     return f"And {words.count(count, 'more session')} that would start." if count > 0 else ""
-
-
-def _by_count(counts: dict[str, int]) -> Iterable[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-
-
-def _protected(verdict: str, count: int) -> dict[str, Any]:
-    text = explain.verdict_text(verdict, {}).partition(":")[0]
-    return {
-        "label": text[:1].upper() + text[1:],
-        "help_url": reasons.url(verdict),
-        "count": count,
-        "slots": {},
-        "example": "",
-    }

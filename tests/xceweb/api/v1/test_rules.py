@@ -6,6 +6,7 @@ import pytest
 
 from scheduler import models
 from tests import model_factories
+from xceweb.api.v1 import rule_shapes
 
 PATH = "/resource-groups/gpu/preemption"
 
@@ -127,7 +128,8 @@ def test_a_preview_leaves_no_trace(api_of, world):
         models.Event.objects.count(),
         models.PolicyVersion.objects.count(),
     )
-    assert set(found) == {"round", "at", "victims", "starts", "waited_s", "protected"}
+    assert set(found) == set(rule_shapes.Preview().fields)
+    assert [one["owner"] for one in found["exposure"]] == ["olivia"]
     assert before == after
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from django import forms
 
 from tests.xceweb.common.samples import frame, overview
-from xceweb.console import when_form
 
 
 class PolicyForm(forms.Form):
@@ -24,6 +23,16 @@ class PolicyForm(forms.Form):
         widget=forms.TextInput({"class": "input", "data-in-force": "300"})
     )
     grace_period = forms.IntegerField(widget=forms.TextInput({"class": "input", "data-in-force": "10"}))
+
+
+class WhenForm(forms.Form):
+    """From when and for how long, and nothing behind it."""
+
+    when = forms.ChoiceField(choices=[("now", "Now"), ("at", "At a time"), ("for", "For a while, then back")])
+    at = forms.DateTimeField(widget=forms.DateTimeInput({"class": "input", "type": "datetime-local"}))
+    at_utc = forms.CharField(widget=forms.HiddenInput)
+    for_amount = forms.IntegerField(widget=forms.NumberInput({"class": "input"}))
+    for_unit = forms.ChoiceField(choices=[("hours", "hours")], widget=forms.Select({"class": "select"}))
 
 
 def policy() -> dict[str, Any]:
@@ -46,7 +55,7 @@ def policy() -> dict[str, Any]:
         "more_rules": [
             _rule(form["grace_period"], "Grace period", "From the warning signal to the kill.", "s")
         ],
-        "when": when_form.WhenForm({"when": "for", "for_amount": 2, "for_unit": "hours"}),
+        "when": WhenForm({"when": "for", "for_amount": 2, "for_unit": "hours"}),
         "when_choice": "for",
         "planned": planned(),
         "dropped": {
@@ -169,6 +178,15 @@ def preview() -> dict[str, Any]:
                 "example": "for another 6 and 9 min",
             },
         ],
+        "groups": None,
+        "away": [
+            {
+                "reason": "it is interactive: it starts anew, without its state",
+                "count": 1,
+                "shown": [{"label": "notebook-3", "url": "#"}],
+                "more": 0,
+            }
+        ],
         "untouched": {"count": 9, "slots": frame.slots(15)},
         "exposure": [
             {
@@ -176,6 +194,7 @@ def preview() -> dict[str, Any]:
                 "stop": 1,
                 "could": 0,
                 "safe": 0,
+                "by_others": 0,
                 "slots": frame.slots(2),
                 "lost": "5,880 GPU-s",
                 "gains": "starts eval-nightly",
@@ -185,6 +204,7 @@ def preview() -> dict[str, Any]:
                 "stop": 2,
                 "could": 1,
                 "safe": 3,
+                "by_others": 1,
                 "slots": frame.slots(2),
                 "lost": "14,640 GPU-s",
                 "gains": "starts nothing",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scheduler import models
-from scheduler.selectors import policies, preview
+from scheduler.selectors import exposures, policies, preview
 from tests import model_factories, worlds
 from xceweb.console import policy_form
 from xceweb.console.contexts import policy, policy_preview
@@ -80,10 +80,16 @@ def a_preview(stops: int, mode: str = "suspend") -> preview.Preview:
         ran_s=60,
         action="kill",
         mode=mode,
+        lost={},
+        stays_away="",
     )
-    start = preview.PreviewStart(session, "n", 30)
+    start = preview.PreviewStart(session, "n", waited_s=30, grace_s=10, saved_s=60)
     now = model_factories.ago(0)
-    return preview.Preview(1, now, [victim] * stops, [start] if stops else [], {"not-lower": 2})
+    example = exposures.Protected(
+        "not-lower", 2, {}, models.Session(name="s"), {"own": 5, "theirs": 5}, "owner"
+    )
+    shown = exposures.Exposures([example], 0, {}, [])
+    return preview.Preview(1, now, [victim] * stops, [start] if stops else [], shown)
 
 
 @pytest.mark.parametrize(
@@ -125,9 +131,9 @@ def test_dangerous_settings_are_warned_of(world: worlds.World) -> None:
 
 
 def test_protection_is_counted_by_reason(world: worlds.World) -> None:
-    """With a link to what it means."""
+    """With a link to what it means, and an example with its numbers."""
     found = policy_preview.load(world.people["manager"], a_form(world.group), a_preview(1, "terminate"))
 
-    assert found["protected"][0]["count"] == 2
-    assert found["protected"][0]["help_url"] == "/help/reasons/not-lower/"
-    assert found["figures"][2]["value"] == "1 min"
+    row = found["protected"][0]
+    assert (row["count"], row["help_url"]) == (2, "/help/reasons/not-lower/")
+    assert row["example"].startswith("s: ")

@@ -280,12 +280,13 @@ def test_the_preview_of_shadow_and_off_say_that_nobody_is_stopped(
 
 
 def test_the_preview_counts_who_is_protected_and_why(crowded: worlds.World, client_of: ClientOf) -> None:
-    """A minimum runtime protects the only candidate; what it holds is not known, so nothing is said of it."""
+    """A minimum runtime protects whoever runs, with what they hold, and whom, for example."""
     text = preview(client_of("manager"), crowded.group, preemption_min_runtime="86400")
 
     assert "<b>nobody</b> would be stopped" in text
     assert "Protected by the minimum runtime" in text
-    assert "They hold" not in text
+    assert "They hold" in text
+    assert "2 protected" in text
 
 
 def test_a_preview_of_a_value_that_cannot_be_says_so(crowded: worlds.World, client_of: ClientOf) -> None:
