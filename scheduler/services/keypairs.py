@@ -42,7 +42,9 @@ class Wish:
 
 def issue(actor: actors.Actor, user: models.User, wish: Wish) -> tuple[models.Keypair, str]:
     """
-    Make a keypair for a person. One that is made with a keypair asks under the same policy, unless another is chosen.
+    Make a keypair for a person.
+
+    One that is made with a keypair asks under the same policy, unless another is chosen, and ends no later than that.
 
     Returns:
         The row, and the secret, which is kept nowhere.
@@ -50,7 +52,8 @@ def issue(actor: actors.Actor, user: models.User, wish: Wish) -> tuple[models.Ke
     Raises:
         NotAllowed: for somebody else, or with a policy, by a person who is no administrator; or without a role that
             lets the person submit.
-        Refusal: no name, an unknown scope, a moment that has passed, or too many keypairs.
+        Refusal: no name, an unknown scope, a moment that has passed or is after the end of the keypair that asks, or
+            too many keypairs.
     """
     _require(actor, user, wish.policy)
     policy = wish.policy or (actor.keypair.policy if actor.keypair else None)
@@ -59,8 +62,7 @@ def issue(actor: actors.Actor, user: models.User, wish: Wish) -> tuple[models.Ke
         text = f"must be one of {', '.join(Scope.values)}"
         raise errors.Refusal(code="invalid", fields={"scope": text})
     with unit.begin(actor) as work:
-        if wish.expires_at is not None and wish.expires_at <= work.now:
-            raise errors.Refusal(code="invalid", fields={"expires_at": "must be in the future"})
+        ends = _checked_end(actor, wish.expires_at, work.now)
         models.User.objects.select_for_update(no_key=True).get(pk=user.pk)
         if models.Keypair.objects.filter(user=user, is_active=True).count() >= MOST_OF_ONE:
             text = f"{user.get_username()} has {MOST_OF_ONE} keypairs: revoke one first"
@@ -73,10 +75,23 @@ def issue(actor: actors.Actor, user: models.User, wish: Wish) -> tuple[models.Ke
             user=user,
             policy=policy,
             scope=wish.scope,
-            expires_at=wish.expires_at,
+            expires_at=ends,
         )
         audit.record_change(work, audit.Subject("keypair", row.access_key), before={}, after=_told(row))
     return row, secret
+
+
+def _checked_end(
+    actor: actors.Actor, wanted: datetime.datetime | None, now: datetime.datetime
+) -> datetime.datetime | None:
+    """Return when a new keypair ends: as asked, but never after the one that asks for it; None = never."""
+    if wanted is not None and wanted <= now:
+        raise errors.Refusal(code="invalid", fields={"expires_at": "must be in the future"})
+    own = actor.keypair.expires_at if actor.keypair else None
+    if own is not None and wanted is not None and wanted > own:
+        text = f"is after {own.isoformat(timespec='seconds')}, when the keypair that asks ends itself"
+        raise errors.Refusal(code="invalid", fields={"expires_at": text})
+    return own if wanted is None else wanted
 
 
 def _told(row: models.Keypair) -> dict[str, str | None]:

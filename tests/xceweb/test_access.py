@@ -60,6 +60,9 @@ def _group(world: worlds.World) -> list[Any]:
 
 _RULES: dict[str, Any] = {"preemption": {"enabled": False}, "reason": "a test of rights"}
 TABLE: dict[str, Row] = {
+    "accounts:keypair-list": Row(LOGGED_IN),
+    "accounts:keypair-list POST": Row((302, 403, 422, 422, 422, 422, 422, 422), post={}),
+    "accounts:keypair-revoke": Row((302,) + (404,) * 7, lambda world: ["XCENOBODY"], {}),
     "accounts:login": Row((200, 302, 302, 302, 302, 302, 302, 302)),
     "accounts:logout": Row((302,) * 8, post={}),
     "api:decision-list": Row(PROGRAM),

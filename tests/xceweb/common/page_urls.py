@@ -31,7 +31,11 @@ COMMON = [
 urlpatterns = [
     urls.path("pages/<str:name>/", sample, name="sample"),
     urls.path("", urls.include((COMMON, "common"))),
-    _family("accounts", {"login": "accounts/login/", "logout": "accounts/logout/"}),
+    _family(
+        "accounts",
+        {"login": "accounts/login/", "logout": "accounts/logout/", "keypair-list": "accounts/keypairs/"},
+    ),
+    _family("schema", {"docs": "api/docs"}),
     _family("help", {"reasons": "help/reasons/", "reason": "help/reasons/<slug:code>/"}),
     _family(
         "console",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import QuerySet
 from rest_framework import request as drf_request
 from rest_framework import response
 
 from scheduler import errors, models
+from scheduler.selectors import keypairs as visible
 from scheduler.selectors import permissions
 from scheduler.services import keypairs
 from xceweb.api import docs, resource
@@ -55,7 +55,7 @@ class Keypairs(resource.Resource):
     )
     def get(self, request: drf_request.Request) -> response.Response:
         """Return one page of keypairs, without their secrets."""
-        return self.page(_visible(self.viewer), lambda page: [shown.keypair(row) for row in page])
+        return self.page(visible.visible(self.viewer), lambda page: [shown.keypair(row) for row in page])
 
     @docs.operation(
         summary="Issue a keypair; its secret is shown this once",
@@ -91,7 +91,7 @@ class Keypair(resource.Resource):
     )
     def get(self, request: drf_request.Request, access_key: str) -> response.Response:
         """Return one keypair, without its secret."""
-        return response.Response(shown.keypair(_require(self.viewer, access_key)))
+        return response.Response(shown.keypair(visible.require(self.viewer, access_key)))
 
 
 class KeypairRevocation(resource.Resource):
@@ -108,21 +108,9 @@ class KeypairRevocation(resource.Resource):
     )
     def post(self, request: drf_request.Request, access_key: str) -> response.Response:
         """End it at once."""
-        row = _require(self.viewer, access_key)
+        row = visible.require(self.viewer, access_key)
         keypairs.revoke(self.actor, row, reason=self.read(session_shapes.Reason).get("reason", ""))
-        return response.Response(shown.keypair(_require(self.viewer, access_key)))
-
-
-def _visible(viewer: models.User) -> QuerySet[models.Keypair]:
-    rows = models.Keypair.objects.select_related("user", "policy")
-    return rows if permissions.is_administrator(viewer) else rows.filter(user=viewer)
-
-
-def _require(viewer: models.User, access_key: str) -> models.Keypair:
-    row = _visible(viewer).filter(access_key=access_key).first()
-    if row is None:
-        raise errors.NotVisible("There is no such keypair, or you may not see it.")
-    return row
+        return response.Response(shown.keypair(visible.require(self.viewer, access_key)))
 
 
 def _person(viewer: models.User, name: str | None) -> models.User:

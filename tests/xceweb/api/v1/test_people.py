@@ -79,6 +79,23 @@ def test_a_keypair_makes_none_that_may_ask_for_more_than_itself(api_of):
     assert (made.status_code, made.json()["policy"]) == (201, "narrow")
 
 
+def test_a_keypair_makes_none_that_outlives_it(api_of):
+    ends = timezone.now() + datetime.timedelta(hours=1)
+    api = api_of("owner", expires_at=ends)
+
+    silent = api.post("/keypairs", {"name": "n"})
+    shorter = api.post(
+        "/keypairs", {"name": "n", "expires_at": (ends - datetime.timedelta(minutes=1)).isoformat()}
+    )
+    longer = api.post(
+        "/keypairs", {"name": "n", "expires_at": (ends + datetime.timedelta(seconds=1)).isoformat()}
+    )
+
+    assert datetime.datetime.fromisoformat(silent.json()["expires_at"]) == ends
+    assert (shorter.status_code, longer.status_code) == (201, 400)
+    assert "when the keypair that asks ends itself" in longer.json()["fields"]["expires_at"]
+
+
 def test_keypairs_of_others_are_not_there(api_of):
     other, api = api_of("owner"), api_of("manager")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.xceweb.common.samples import console, decisions, frame, overview, sessions, why
+from tests.xceweb.common.samples import accounts, console, decisions, frame, overview, sessions, why
 from xceweb.common import design
 
 #: name -> (template, context)
@@ -37,6 +37,8 @@ PAGES: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
     "reasons": ("help/reasons.html", console.reasons),
     "reason": ("help/reason.html", console.reason),
     "design": ("help/design.html", lambda: {**frame.frame("help", ("Design", "")), **design.context()}),
+    "keypairs": ("accounts/keypairs.html", accounts.keypairs),
+    "keypairs-viewer": ("accounts/keypairs.html", accounts.seen_by_viewer),
     "login": ("accounts/login.html", console.login),
     "not-found": ("404.html", console.refused),
     "not-allowed": ("403.html", console.refused),
