@@ -97,7 +97,9 @@ class PreviewVictim(serializers.Serializer):
     action = serializers.CharField()
     mode = serializers.CharField()
     lost = fields.Amounts(help_text="kind -> amount x seconds of its run that the stop throws away")
-    stays_away = serializers.CharField(allow_blank=True, help_text="why it does not come back by itself as it was, or empty")
+    stays_away = serializers.CharField(
+        allow_blank=True, help_text="why it does not come back by itself as it was, or empty"
+    )
 
 
 class OwnerExposure(serializers.Serializer):
