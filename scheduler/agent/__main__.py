@@ -7,12 +7,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import fcntl
-import logging
+import logging.config
 import os
 import pathlib
 import signal
 import sys
 
+from scheduler import logs
 from scheduler.agent import (
     accounts,
     journal,
@@ -65,6 +66,12 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     _add_limits(parser)
     parser.add_argument("--log-level", default="INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
     parser.add_argument(
+        "--log-json",
+        action=argparse.BooleanOptionalAction,
+        default=os.environ.get("XCE_LOG_JSON", "").lower() in ("1", "true", "yes", "on"),
+        help="one JSON object a log line; default XCE_LOG_JSON",
+    )
+    parser.add_argument(
         "--accounts",
         type=pathlib.Path,
         metavar="FILE",
@@ -102,9 +109,8 @@ def main(arguments: list[str]) -> int:
     """Run an agent until it is told to end. Returns the exit code."""
     options = parse(arguments)
     os.umask(0o077)
-    logging.basicConfig(level=options.log_level, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    for noisy in ("celery.worker.strategy", "celery.app.trace"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
+    quiet = {"celery.worker.strategy": "WARNING", "celery.app.trace": "WARNING"}
+    logging.config.dictConfig(logs.config(is_json=options.log_json, level=options.log_level, levels=quiet))
     try:
         table = _check_user(options)
         key = keyring.read(options.key_file, node=options.node)

@@ -11,6 +11,7 @@ import asyncio
 import dataclasses
 import logging
 
+from scheduler import logs
 from scheduler.agent import book, host, intents, journal, keyring, life, outbox, output, records, starting
 from scheduler.protocol import errors, fields, messages
 
@@ -66,6 +67,8 @@ class Desk:
                 self._dispatch(command)
 
     def _dispatch(self, command: messages.Command) -> None:
+        ids = logs.about(session=command.session, command=command.command_id)
+        log.info("takes %s of attempt %s", command.TYPE, command.epoch, extra=ids)
         here = self.lives.get(command.session)
         if here is not None and not here.launched.is_set() and not _is_start(command):
             self._later(command, here.launched)

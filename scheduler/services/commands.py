@@ -18,7 +18,7 @@ from celery import current_app
 from django.conf import settings
 from django.db import transaction
 
-from scheduler import clock, ids, models, points
+from scheduler import clock, ids, logs, models, points
 from scheduler.core import entities
 from scheduler.protocol import codec, errors, fields, messages, signing
 from scheduler.services import bulk
@@ -166,6 +166,7 @@ def send(command_ids: list[int]) -> None:
         for pk, node_id, body, times_sent, state in waiting:
             if node_id in peers:
                 _send_one(pk, body, peers[node_id])
+                _tell(body, peers[node_id])
                 points.reach("order.sent")
             tried.append((pk, times_sent, state))
     finally:
@@ -180,6 +181,11 @@ def _send_one(pk: int, body: dict[str, Any], peer: Peer) -> None:
         if error.code != "needs-version":
             raise
         log.warning("command %s waits for a newer agent on node %s: %s", pk, peer.key.node, error)
+
+
+def _tell(body: dict[str, Any], peer: Peer) -> None:
+    ids = logs.about(session=body.get("session"), command=body.get("command_id"))
+    log.info("sends %s to %s", body.get("type"), peer.key.node, extra=ids)
 
 
 def _mark_sent(tried: Iterable[tuple[int, int, str]]) -> None:

@@ -13,7 +13,7 @@ import logging
 
 from django.db import transaction
 
-from scheduler import clock, errors, models, points
+from scheduler import clock, errors, logs, models, points
 from scheduler.core import states
 from scheduler.protocol import errors as protocol_errors
 from scheduler.protocol import messages, signing
@@ -140,6 +140,8 @@ def _about_session(node: models.Node, report: messages.Report) -> bool:
     if seen is None:
         security.warning("report %s of %s about no session of ours", report.TYPE, node.name)
         return True
+    if not isinstance(report, messages.OutputTail):
+        log.info("%s reports %s", node.name, report.TYPE, extra=logs.about(session=report.session))
     try:
         with unit.begin(actors.Actor(None, f"agent {node.name}")) as work:
             _judge(work, locks.session(seen), node, report)

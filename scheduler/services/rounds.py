@@ -7,13 +7,14 @@ more came meanwhile or when a decision was dropped.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import time
 
 from django.conf import settings
 
-from scheduler import clock, garbage, models, points
+from scheduler import clock, garbage, logs, models, points
 from scheduler.core import decisions
 from scheduler.core import rounds as core_rounds
 from scheduler.plugins import asking
@@ -60,7 +61,7 @@ def run_due_round(group_id: int) -> RoundSummary | None:
 
 def _run(group_id: int, *, is_due: bool = False) -> RoundSummary | None:
     started = time.monotonic()
-    with garbage.left_alone(), unit.begin(actors.SYSTEM) as work:
+    with contextlib.ExitStack() as ids, garbage.left_alone(), unit.begin(actors.SYSTEM) as work:
         group = models.ResourceGroup.objects.filter(pk=group_id).first()
         if group is None or not locks.try_group(group_id):
             return None
@@ -70,6 +71,8 @@ def _run(group_id: int, *, is_due: bool = False) -> RoundSummary | None:
             return None
         points.reach("round.locked")
         thought = _think(group)
+        # until after the commit, when its commands are sent
+        ids.enter_context(logs.bound(round=f"{group.slug}/{thought.seen.last_number + 1}"))
         points.reach("round.decided")
         summary = _write(work, thought, started=started)
         if is_due:

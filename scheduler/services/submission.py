@@ -6,10 +6,14 @@ The same check answers the page's dry run, the API and the trace command.
 
 from __future__ import annotations
 
-from scheduler import errors, models, points
+import logging
+
+from scheduler import errors, logs, models, points
 from scheduler.core import states
 from scheduler.services import actors, faults, request_rights, request_values, session_requests
 from scheduler.services import work as unit
+
+log = logging.getLogger(__name__)
 
 #: What a person asks for; kept here as well, because every caller of ``submit_session`` needs it.
 SubmitRequest = session_requests.SubmitRequest
@@ -47,6 +51,7 @@ def submit_session(actor: actors.Actor, request: session_requests.SubmitRequest)
         )
         work.ask_round(checked.group.pk)
         points.reach("submit.written")
+    log.info("submitted to %s", checked.group.slug, extra=logs.about(session=session.public_id))
     return session
 
 

@@ -15,7 +15,7 @@ from tests.system import sweep
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[stacks.Stack]:
     """The demo cluster, ready: base_url, logins, env, data_dir, process(name), kill(name), manage(...)."""
-    with stacks.running(tmp_path_factory.mktemp("demo")) as running:
+    with stacks.running(tmp_path_factory.mktemp("demo"), environ={"XCE_LOG_JSON": "1"}) as running:
         yield running
 
 

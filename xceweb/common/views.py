@@ -1,11 +1,8 @@
-"""Error pages, the sidebar, health and help: the views that belong to no family."""
+"""Error pages, the sidebar and help: the views that belong to no family."""
 
 from __future__ import annotations
 
 from django import http, shortcuts, urls
-from django.contrib.auth import decorators
-from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
 from django.views.decorators import http as methods
 
 from scheduler import errors
@@ -70,30 +67,3 @@ def help_reason(request: http.HttpRequest, code: str) -> http.HttpResponse:
 def help_design(request: http.HttpRequest) -> http.HttpResponse:
     """Show every component once."""
     return pages.render(request, "help/design.html", design.context(), section="help")
-
-
-@decorators.login_not_required
-@methods.require_safe
-def livez(request: http.HttpRequest) -> http.JsonResponse:
-    """Say that this process answers; asks nothing else."""
-    return http.JsonResponse({"status": "alive"})
-
-
-@decorators.login_not_required
-@methods.require_safe
-def readyz(request: http.HttpRequest) -> http.JsonResponse:
-    """Say whether pages can be served: the database answers and is migrated (200), or what is missing (503)."""
-    problem = _missing()
-    if problem:
-        return http.JsonResponse({"status": "not ready", "detail": problem}, status=503)
-    return http.JsonResponse({"status": "ready"})
-
-
-def _missing() -> str:
-    try:
-        connection.ensure_connection()
-        executor = MigrationExecutor(connection)
-        is_behind = bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
-    except DatabaseError:
-        return "the database does not answer"
-    return "the database is not migrated; run migrate" if is_behind else ""

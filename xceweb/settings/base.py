@@ -8,6 +8,7 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 
+from scheduler import logs
 from xceweb import env
 
 BASE_DIR = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -241,12 +242,17 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
 }
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": "INFO"},
-    # One line for each task received and one for each that succeeded is a gigabyte a week that says nothing.
-    "loggers": {name: {"level": "WARNING"} for name in ("celery.worker.strategy", "celery.app.trace")},
-}
+#: One line for each tick, task received and task that succeeded is a gigabyte a week that says nothing; of requests the
+#: middleware tells, with their ids.
+LOGGING = logs.config(
+    is_json=ENV["XCE_LOG_JSON"],
+    levels={
+        "celery.beat": "WARNING",
+        "celery.worker.strategy": "WARNING",
+        "celery.app.trace": "WARNING",
+        "uvicorn": "INFO",
+        "uvicorn.error": "INFO",
+        "uvicorn.access": "WARNING",
+        "django.server": "WARNING",
+    },
+)

@@ -158,7 +158,8 @@ def agent(ground: Ground, *, node: str) -> Service:
         *("--key-file", str(home / "key.json"), "--state-dir", str(home / "state")),
     ]
     name = f"agent-{node}"
-    env = base_environment(ground.directory) | {"BROKER_URL": ground.env["BROKER_URL"]}
+    known = {"XCE_LOG_JSON", "BROKER_URL"} & set(ground.env)
+    env = base_environment(ground.directory) | {variable: ground.env[variable] for variable in known}
     program = Program(
         python(*argv),
         env,

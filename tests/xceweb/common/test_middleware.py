@@ -1,15 +1,15 @@
 """One id per request."""
 
-import structlog
 from asgiref import sync
 from django import http, test
 
+from scheduler import logs
 from xceweb.common import middleware
 
 
 def _answer(seen):
     def handle(request):
-        seen.append((request.request_id, structlog.contextvars.get_contextvars().get("request_id")))
+        seen.append((request.request_id, logs.ids().get("request_id")))
         return http.HttpResponse()
 
     return handle
@@ -31,7 +31,7 @@ def test_an_id_is_made_bound_and_echoed():
 def test_the_id_is_unbound_afterwards():
     _ask([])
 
-    assert "request_id" not in structlog.contextvars.get_contextvars()
+    assert "request_id" not in logs.ids()
 
 
 def test_a_well_formed_id_of_the_client_is_kept():

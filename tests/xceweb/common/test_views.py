@@ -1,4 +1,4 @@
-"""Health, help and error pages."""
+"""Help and error pages."""
 
 from __future__ import annotations
 
@@ -7,34 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client, RequestFactory
 
 from scheduler.core import decisions
 from tests import model_factories, worlds
 from xceweb.common import reasons, views
-
-
-def test_alive_asks_nothing(client: Client) -> None:
-    """Not even the database."""
-    assert client.get("/livez").json() == {"status": "alive"}
-
-
-@pytest.mark.django_db
-def test_ready_means_migrated(client: Client) -> None:
-    """And the database answers."""
-    assert client.get("/readyz").json() == {"status": "ready"}
-
-
-@pytest.mark.django_db
-def test_a_database_that_is_behind_is_not_ready(client: Client) -> None:
-    """The answer says what to do."""
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM django_migrations WHERE app = 'scheduler'")
-
-    answer = client.get("/readyz")
-
-    assert (answer.status_code, "migrate" in answer.json()["detail"]) == (503, True)
 
 
 @pytest.mark.django_db
