@@ -64,13 +64,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         help="auto: freezer if delegated",
     )
     _add_limits(parser)
-    parser.add_argument("--log-level", default="INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
-    parser.add_argument(
-        "--log-json",
-        action=argparse.BooleanOptionalAction,
-        default=os.environ.get("XCE_LOG_JSON", "").lower() in ("1", "true", "yes", "on"),
-        help="one JSON object a log line; default XCE_LOG_JSON",
-    )
+    _add_logging(parser)
     parser.add_argument(
         "--accounts",
         type=pathlib.Path,
@@ -86,6 +80,16 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     if not options.broker:
         parser.error("set BROKER_URL, or give --broker")
     return options
+
+
+def _add_logging(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--log-level", default="INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
+    parser.add_argument(
+        "--log-json",
+        action=argparse.BooleanOptionalAction,
+        default=os.environ.get("XCE_LOG_JSON", "").lower() in ("1", "true", "yes", "on"),
+        help="one JSON object a log line; default XCE_LOG_JSON",
+    )
 
 
 def _add_limits(parser: argparse.ArgumentParser) -> None:
