@@ -88,6 +88,18 @@ VARIABLES = (
         "2000",
         "live connections from one address to a server; 0 = any number",
     ),
+    Variable(
+        "XCE_CONFIRM_ABOVE_VICTIMS",
+        _natural,
+        "5",
+        "a switch that stops more sessions takes the typed name of the group",
+    ),
+    Variable(
+        "XCE_FRESH_LOG_IN_MINUTES",
+        _natural,
+        "30",
+        "older log-ins prove themselves to switch preemption on; 0 = none do",
+    ),
     Variable("XCE_DEMO_STREAM", _switch, "true", "whether a demo cluster submits sessions of its own"),
     Variable("XCE_LOG_JSON", _switch, "false", "one JSON object a log line"),
 )

@@ -95,6 +95,26 @@ def preview_policy(viewer: models.User, group: models.ResourceGroup, changes: di
         Refusal: a value is not possible.
     """
     permissions.require(permissions.can_preview(viewer, group), f"preview rules of {group.slug}")
+    decided = _decide(group, changes)
+    shown = exposures.load(viewer, decided.loaded.snapshot, decided.rules, decided.found)
+    return _render(decided, shown)
+
+
+def count_victims(group: models.ResourceGroup, changes: dict[str, Any]) -> int:
+    """Return how many sessions one round would stop now with ``changes`` applied. Internal: no viewer."""
+    found = _decide(group, changes).found
+    return sum(one.n_victims for one in found if isinstance(one, decisions.Preempt))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Decided:
+    loaded: snapshot.Loaded
+    rules: entities.Policy
+    found: list[decisions.Decision]
+    round_number: int
+
+
+def _decide(group: models.ResourceGroup, changes: dict[str, Any]) -> _Decided:
     state = models.GroupRounds.objects.get(group=group)
     loaded = snapshot.load_snapshot(group, round_number=state.last_number + 1)
     current = models.PolicyVersion.objects.get(pk=loaded.policy_id)
@@ -102,18 +122,12 @@ def preview_policy(viewer: models.User, group: models.ResourceGroup, changes: di
     asked = asking.policies_for(loaded.snapshot)
     rules = snapshot.policy_value(draft)
     found = core_preview.would_preempt(loaded.snapshot, rules, policies=asked)
-    shown = exposures.load(viewer, loaded.snapshot, rules, found)
-    return _render(loaded, found, round_number=state.last_number, shown=shown)
+    return _Decided(loaded, rules, found, state.last_number)
 
 
-def _render(
-    loaded: snapshot.Loaded,
-    found: list[decisions.Decision],
-    *,
-    round_number: int,
-    shown: exposures.Exposures,
-) -> Preview:
-    preempts = [decision for decision in found if isinstance(decision, decisions.Preempt)]
+def _render(decided: _Decided, shown: exposures.Exposures) -> Preview:
+    loaded, round_number = decided.loaded, decided.round_number
+    preempts = [decision for decision in decided.found if isinstance(decision, decisions.Preempt)]
     ids = {pk for p in preempts for pk in (p.preempting_jobid, *p.victim_jobids)}
     rows = {
         row.pk: row

@@ -15,7 +15,7 @@ from typing import Any
 
 from scheduler import clock, errors, models
 from scheduler.selectors import permissions
-from scheduler.services import actors, audit, checks, plan_ends, policies
+from scheduler.services import actors, audit, checks, plan_ends, policies, policy_guards
 from scheduler.services import work as unit
 
 log = logging.getLogger(__name__)
@@ -45,16 +45,26 @@ class Outcome:
 
 
 def change(
-    actor: actors.Actor, group: models.ResourceGroup, wish: policies.Wish, when: When = NOW
+    actor: actors.Actor,
+    group: models.ResourceGroup,
+    wish: policies.Wish,
+    when: When = NOW,
+    assent: policy_guards.Assent | None = None,
 ) -> Outcome:
     """
     Put rules into force now or later, for good or for a while.
 
+    Args:
+        assent: what a person, or a program for them, gave; None = the code itself asks, unguarded.
+
     Raises:
+        LogInAgain, NameIt: the assent is not enough.
         NotAllowed, Conflict, Refusal: as ``policies.change_policy``.
         Refusal: the time is not possible, or another change is planned already.
     """
     policies.require_manager(actor, group, "change the rules of")
+    if assent is not None:
+        policy_guards.require(group, wish, assent)
     with unit.begin(actor) as work:
         _check_times(when, work.now)
         if when.at is not None:

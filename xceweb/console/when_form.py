@@ -69,11 +69,3 @@ class WhenForm(forms.Form):
         """Return ``now``, ``at`` or ``for``, as it stands in the form."""
         wanted = self["when"].value() or "now"
         return wanted if wanted in dict(self.fields["when"].choices) else "now"
-
-    def add_refusal(self, fields: dict[str, str]) -> dict[str, str]:
-        """Show the faults that belong here at their fields; return the others."""
-        own = {"at": "at", "for_s": "for_amount"}
-        for name in own.keys() & fields.keys():
-            text = fields[name]
-            self.add_error(own[name], f"{text[:1].upper()}{text[1:]}.")
-        return {name: text for name, text in fields.items() if name not in own}

@@ -20,6 +20,8 @@ ALLOWED_HOSTS: list[str] = ENV["XCE_ALLOWED_HOSTS"]
 PUBLIC_URL: str = ENV["XCE_PUBLIC_URL"].rstrip("/")
 DATA_DIR = pathlib.Path(ENV["XCE_DATA_DIR"]).resolve()
 TIME_SCALE: float = ENV["XCE_TIME_SCALE"]
+CONFIRM_ABOVE_VICTIMS: int = ENV["XCE_CONFIRM_ABOVE_VICTIMS"]
+FRESH_LOG_IN_MINUTES: int = ENV["XCE_FRESH_LOG_IN_MINUTES"]
 KEEP_SNAPSHOTS_DAYS: int = ENV["XCE_KEEP_SNAPSHOTS_DAYS"]
 
 INSTALLED_APPS = [
@@ -37,6 +39,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "scheduler",
     "xceweb.common",
+    "xceweb.accounts",
     "xceweb.live",
 ]
 

@@ -13,7 +13,8 @@ from django.utils import dateparse
 
 from scheduler import errors, models
 from scheduler.selectors import policies as versions
-from scheduler.services import actors, planned_changes, policies
+from scheduler.selectors import rule_warnings
+from scheduler.services import actors, planned_changes, policies, policy_guards
 
 ACTOR = "preemption"
 _SPAN = re.compile(r"(\d{1,9})([smhd]?)\Z")
@@ -38,6 +39,12 @@ class Command(BaseCommand):
         add("--reason", default="", help="why; everybody who is affected reads it")
         add("--at", type=_moment, help="when it is put into force: 2026-11-30T22:00Z (default now)")
         add("--for", dest="for_s", type=_span, help="after so long it goes back by itself: 90s, 30m, 2h, 1d")
+        add(
+            "--confirm",
+            default="",
+            metavar="GROUP",
+            help="the group's name again, where many sessions would stop",
+        )
         add("--expect", type=int, metavar="VERSION", help="only if this version is in force")
 
     def handle(self, *args: object, **options: Any) -> None:
@@ -95,13 +102,21 @@ def _set(group: models.ResourceGroup, options: dict[str, Any]) -> str:
         changes["preemption_state"] = options["state"]
     wish = policies.Wish(changes, options["reason"], options["expect"])
     when = planned_changes.When(options["at"], options["for_s"])
-    outcome = planned_changes.change(actors.of_command(ACTOR), group, wish, when)
-    lines = []
+    assent = policy_guards.Assent(is_fresh=True, confirm=options["confirm"])
+    outcome = planned_changes.change(actors.of_command(ACTOR), group, wish, when, assent)
+    lines = [f"careful: {text.replace('**', '')}" for text in _cautions(group, outcome)]
     if outcome.version:
         lines.append(f"{group.slug}: version {outcome.version.version} is in force")
     if outcome.plan:
         lines.append(f"{group.slug}: {outcome.plan.kind} planned for {outcome.plan.at.isoformat()}")
     return "\n".join(lines)
+
+
+def _cautions(group: models.ResourceGroup, outcome: planned_changes.Outcome) -> list[str]:
+    row = outcome.version
+    if row is None or row.preemption_state == "off":
+        return []
+    return [caution.text for caution in rule_warnings.of(group, row)]
 
 
 def _cancel(group: models.ResourceGroup, options: dict[str, Any]) -> str:

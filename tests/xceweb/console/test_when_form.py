@@ -52,14 +52,3 @@ def test_what_is_missing_or_wrong_is_said_at_its_field(sent: dict[str, Any], fie
     assert not form.is_valid()
     assert [(name, len(texts)) for name, texts in form.errors.items()] == [(field, 1)]
     assert form.choice() in ("now", "at", "for")
-
-
-def test_its_part_of_a_refusal_is_shown_and_the_rest_given_back() -> None:
-    """A span is called differently here and there."""
-    form = when_form.WhenForm({"when": "for", "for_amount": "2"})
-    form.full_clean()
-
-    rest = form.add_refusal({"for_s": "must be shorter", "reason": "write why"})
-
-    assert form.errors == {"for_amount": ["Must be shorter."]}
-    assert rest == {"reason": "write why"}

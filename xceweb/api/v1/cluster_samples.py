@@ -111,6 +111,8 @@ PREVIEW: dict[str, Any] = {
     "lost": {"cuda.device": 10800},
     "protected": {"min-runtime": 2, "not-lower": 6},
     "exposure": [{"owner": "bob", "stop": 1, "could": 2, "by_others": 1, "protected": 3}],
+    "warnings": [{"code": "no-minimum-runtime", "text": "**No protected time**: …"}],
+    "needs_confirm": False,
 }
 VERSION: dict[str, Any] = {
     "version": 3,

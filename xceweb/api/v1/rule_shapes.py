@@ -74,6 +74,9 @@ class PreemptionChange(fields.Strict):
     reason = fields.Text(max_length=500)
     at = serializers.DateTimeField(required=False)
     for_s = fields.Whole(required=False, help_text="seconds")
+    confirm = fields.Text(
+        required=False, max_length=100, help_text="the group's name, where the preview has many victims"
+    )
 
 
 class PreviewAsk(fields.Strict):
@@ -112,6 +115,13 @@ class OwnerExposure(serializers.Serializer):
     protected = serializers.IntegerField()
 
 
+class Caution(serializers.Serializer):
+    """What is allowed but dangerous about rules."""
+
+    code = serializers.CharField()
+    text = serializers.CharField()
+
+
 class Preview(serializers.Serializer):
     """Who would be stopped by one round under these rules; leaves no trace."""
 
@@ -125,6 +135,8 @@ class Preview(serializers.Serializer):
     lost = fields.Amounts(help_text="kind -> amount x seconds that all stops throw away")
     protected = serializers.DictField(child=serializers.IntegerField(), help_text="verdict -> sessions")
     exposure = OwnerExposure(many=True)
+    warnings = Caution(many=True)
+    needs_confirm = serializers.BooleanField(help_text="switching on takes the group's name as confirm")
 
 
 class Version(serializers.Serializer):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from rest_framework import request as drf_request
 from rest_framework import response
 
 from scheduler import errors, models
 from scheduler.core import entities
-from scheduler.selectors import explanations, exposures, permissions, policies, preview
-from scheduler.services import planned_changes
+from scheduler.selectors import explanations, exposures, permissions, policies, preview, rule_warnings
+from scheduler.services import planned_changes, policy_guards
 from scheduler.services import policies as changes_of
+from xceweb.accounts import freshness
 from xceweb.api import docs, resource
 from xceweb.api.v1 import cluster_samples, rule_shapes, session_shapes, shown
 
@@ -87,13 +89,18 @@ class Preemption(resource.Resource):
         try:
             wish = changes_of.Wish(changes, values["reason"], expected)
             when = planned_changes.When(values.get("at"), values.get("for_s"))
-            planned_changes.change(self.actor, group, wish, when)
+            planned_changes.change(self.actor, group, wish, when, self._assent(values))
         except errors.Conflict as conflict:
             raise _changed(group, expected, conflict.facts["current"]) from None
         except errors.Refusal as refusal:
             refusal.fields = {_path(name): text for name, text in refusal.fields.items()}
             raise
         return _answer(group, policies.current(group))
+
+    def _assent(self, values: dict[str, Any]) -> policy_guards.Assent:
+        """A keypair proves itself with each request; a log-in may be old."""
+        is_fresh = self.actor.keypair is not None or freshness.is_fresh(self.request._request)
+        return policy_guards.Assent(is_fresh, values.get("confirm", ""))
 
 
 class PlannedCancel(resource.Resource):
@@ -189,10 +196,11 @@ class PreemptionPreview(resource.Resource):
         """Decide one round as if preemption were on; leaves no row, event or lock."""
         group = permissions.require_group(self.viewer, slug)
         permissions.require(permissions.can_preview(self.viewer, group), f"preview rules of {slug}")
-        asked = self.read(rule_shapes.PreviewAsk).get("preemption", {})
-        return response.Response(
-            _preview(self.viewer, preview.preview_policy(self.viewer, group, _rules(asked)))
-        )
+        changes = _rules(self.read(rule_shapes.PreviewAsk).get("preemption", {}))
+        found = preview.preview_policy(self.viewer, group, changes)
+        rules = changes_of.draft(policies.current(group), changes)
+        cautions = [{"code": one.code.value, "text": one.text} for one in rule_warnings.of(group, rules)]
+        return response.Response({**_preview(self.viewer, found), "warnings": cautions})
 
 
 def _preview(viewer: models.User, found: preview.Preview) -> dict[str, Any]:
@@ -208,6 +216,7 @@ def _preview(viewer: models.User, found: preview.Preview) -> dict[str, Any]:
         "saved_unknown": found.unknown,
         "lost": found.lost,
         "protected": found.protected,
+        "needs_confirm": len(found.victims) > settings.CONFIRM_ABOVE_VICTIMS,
         "exposure": [_exposure(one) for one in found.exposures.owners],
     }
 

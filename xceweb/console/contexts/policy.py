@@ -8,7 +8,8 @@ from django import urls
 
 from scheduler import models
 from scheduler.selectors import capacity, permissions, policies
-from xceweb.console import policy_form, when_form
+from scheduler.services import policy_guards
+from xceweb.console import extras, policy_form
 from xceweb.console.contexts import planned
 from xceweb.dashboard.contexts import capacity as capacity_context
 from xceweb.dashboard.contexts import group_page
@@ -19,7 +20,7 @@ def load(
     group: models.ResourceGroup,
     form: policy_form.PolicyForm,
     *,
-    when: when_form.WhenForm | None = None,
+    sent: extras.Extras,
     with_history: bool = True,
 ) -> dict[str, Any]:
     """Return the context of ``console/group_policy.html``."""
@@ -27,7 +28,6 @@ def load(
     group.policy = current
     can_change = permissions.can_change_policy(viewer, group)
     uses = capacity.of_nodes(models.Node.objects.filter(group=group), viewer=viewer) if with_history else []
-    timing = when or when_form.WhenForm()
     summary = capacity_context.summary(uses) if with_history else ""
     return {
         **group_page.head(group, summary=summary, current="policy"),
@@ -39,8 +39,10 @@ def load(
         "more_rules": [
             _rule(form, name, current) for name in policy_form.TEXTS if name not in policy_form.FIRST
         ],
-        "when": timing,
-        "when_choice": timing.choice(),
+        "when": sent.when,
+        "when_choice": sent.when.choice(),
+        "assent": sent.assent,
+        "asks_password": policy_guards.needs_fresh(current) and not sent.is_fresh,
         **planned.load(group, current),
         "preview": None,
         "conflict": None,
@@ -113,7 +115,7 @@ def conflicting(
     viewer: models.User,
     group: models.ResourceGroup,
     form: policy_form.PolicyForm,
-    when: when_form.WhenForm | None = None,
+    sent: extras.Extras,
 ) -> dict[str, Any]:
     """
     Return the page after somebody was faster: nothing was saved, and the form now stands on the newer
@@ -129,7 +131,7 @@ def conflicting(
     }
     renewed = policy_form.PolicyForm(theirs)
     renewed.initial |= merged | {"version": theirs.version, "reason": form.data.get("reason", "")}
-    return {**load(viewer, group, renewed, when=when), "conflict": _conflict(base, theirs, (mine, changed))}
+    return {**load(viewer, group, renewed, sent=sent), "conflict": _conflict(base, theirs, (mine, changed))}
 
 
 def _conflict(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
+
 from scheduler import models
-from scheduler.selectors import explanations, preview, slot_kinds
+from scheduler.selectors import explanations, preview, rule_warnings, slot_kinds
 from xceweb.common import wording
 from xceweb.console import policy_form
 from xceweb.console.contexts import preview_costs
@@ -20,7 +22,12 @@ _THEN = {
 Others = dict[int, explanations.Other]
 
 
-def load(viewer: models.User, form: policy_form.PolicyForm, found: preview.Preview) -> dict[str, Any]:
+def load(
+    viewer: models.User,
+    form: policy_form.PolicyForm,
+    found: preview.Preview,
+    cautions: list[rule_warnings.Caution],
+) -> dict[str, Any]:
     """Return the context of ``console/_preview.html`` for one hypothetical round."""
     kinds = slot_kinds.load()
     ids = {one.session.pk for one in found.victims} | {one.session.pk for one in found.starts}
@@ -37,7 +44,8 @@ def load(viewer: models.User, form: policy_form.PolicyForm, found: preview.Previ
         "figures": preview_costs.figures(found, kinds),
         "stops": len(found.victims) if state == "on" else 0,
         "confirm_label": _confirm(found, form),
-        "warnings": _warnings(form),
+        "warnings": [] if state == "off" else [caution.text for caution in cautions],
+        "needs_name": state == "on" and len(found.victims) > settings.CONFIRM_ABOVE_VICTIMS,
         "told": _told(found, state),
         "plans": plans,
         "more": _more(len(found.starts) - _MOST) if is_listed else "",
@@ -52,7 +60,14 @@ def refused(text: str) -> dict[str, Any]:
     nothing: dict[str, Any] = dict.fromkeys(("round", "at", "confirm_label", "told", "more", "untouched"))
     empty: dict[str, Any] = {"figures": [], "plans": [], "warnings": [], "protected": [], "exposure": []}
     empty |= {"groups": None, "away": []}
-    return {**nothing, **empty, "sentence": f"There is no preview: {text}", "note": "", "stops": 0}
+    return {
+        **nothing,
+        **empty,
+        "sentence": f"There is no preview: {text}",
+        "note": "",
+        "stops": 0,
+        "needs_name": False,
+    }
 
 
 def _sentence(found: preview.Preview, state: str) -> str:
@@ -86,24 +101,6 @@ def _confirm(found: preview.Preview, form: policy_form.PolicyForm) -> str:
     if state != was:
         return {"on": "Turn on", "shadow": "Switch to shadow", "off": "Turn off"}[state]
     return "Save the policy"
-
-
-def _warnings(form: policy_form.PolicyForm) -> list[str]:
-    found = []
-    if (
-        form["preemption_mode"].value() == "suspend"
-        and not str(form["suspend_releases"].value() or "").strip()
-    ):
-        found.append(_KEEPS_MEMORY)
-    if form["preemption_mode"].value() == "terminate" and form.state() == "on":
-        found.append("Victims **end** and do not start again by themselves.")
-    return found
-
-
-_KEEPS_MEMORY = (
-    "A suspended process **keeps its memory and device memory**. Leave mem and cuda.device out of what a suspend "
-    "releases, unless the programs free them."
-)
 
 
 def _told(found: preview.Preview, state: str) -> str:

@@ -7,11 +7,12 @@ from django.contrib import messages
 from django.views.decorators import http as methods
 
 from scheduler import errors, models
-from scheduler.selectors import permissions, preview
+from scheduler.selectors import permissions, preview, rule_warnings
 from scheduler.selectors import policies as versions
-from scheduler.services import actors, planned_changes, policies
+from scheduler.services import actors, planned_changes, policies, policy_guards
+from xceweb.accounts import freshness
 from xceweb.common import pages
-from xceweb.console import policy_form, when_form
+from xceweb.console import extras, policy_form
 from xceweb.console.contexts import policy as context
 from xceweb.console.contexts import policy_preview
 
@@ -23,40 +24,39 @@ def group_policy(request: http.HttpRequest, slug: str) -> http.HttpResponse:
     group = permissions.require_group(request.user, slug)
     if request.method != "POST":
         form = policy_form.PolicyForm(versions.current(group))
-        return _page(request, group, context.load(request.user, group, form))
+        return _page(request, group, context.load(request.user, group, form, sent=extras.of(request)))
     permissions.require(permissions.can_change_policy(request.user, group), f"change the rules of {slug}")
     return _change(request, group)
 
 
 def _change(request: http.HttpRequest, group: models.ResourceGroup) -> http.HttpResponse:
     form = policy_form.PolicyForm(_base(request, group), request.POST)
-    when = when_form.WhenForm(request.POST)
-    if not (form.is_valid() and when.is_valid()):
-        return _refused(request, group, (form, when))
-    values = form.cleaned_data
-    wish = policies.Wish(form.changes(), values["reason"], values["version"])
+    sent = extras.of(request)
+    if not all([form.is_valid(), sent.are_valid()]):
+        return _page(request, group, context.load(request.user, group, form, sent=sent), status=422)
     try:
-        outcome = planned_changes.change(_actor(request), group, wish, when.value())
+        outcome = _put(request, group, form, sent)
     except errors.Conflict:
-        shown = context.conflicting(request.user, group, form, when)
+        shown = context.conflicting(request.user, group, form, sent)
         return _page(request, group, shown, status=409)
     except errors.Refusal as refusal:
-        own = bool(refusal.fields)
-        refusal.fields = when.add_refusal(refusal.fields)
-        if refusal.fields or not own:
-            form.add_refusal(refusal)
-        return _refused(request, group, (form, when))
+        extras.add_refusal(form, sent, refusal)
+        return _page(request, group, context.load(request.user, group, form, sent=sent), status=422)
     messages.success(request, _said(outcome))
     return shortcuts.redirect("console:group-policy", group.slug)
 
 
-def _refused(
+def _put(
     request: http.HttpRequest,
     group: models.ResourceGroup,
-    sent: tuple[policy_form.PolicyForm, when_form.WhenForm],
-) -> http.HttpResponse:
-    form, when = sent
-    return _page(request, group, context.load(request.user, group, form, when=when), status=422)
+    form: policy_form.PolicyForm,
+    sent: extras.Extras,
+) -> planned_changes.Outcome:
+    values = form.cleaned_data
+    wish = policies.Wish(form.changes(), values["reason"], values["version"])
+    return planned_changes.change(
+        _actor(request), group, wish, sent.when.value(), sent.assent.assent(request)
+    )
 
 
 def _said(outcome: planned_changes.Outcome) -> str:
@@ -94,11 +94,13 @@ def group_policy_preview(request: http.HttpRequest, slug: str) -> http.HttpRespo
     group = permissions.require_group(request.user, slug)
     permissions.require(permissions.can_preview(request.user, group), f"preview rules of {slug}")
     form = policy_form.PolicyForm(_base(request, group), request.POST)
-    values = context.load(request.user, group, form, with_history=False)
+    sent = extras.of(request)
+    values = context.load(request.user, group, form, sent=sent, with_history=False)
     try:
         changes = form.changes() if form.is_valid() else {}
         found = preview.preview_policy(request.user, group, changes)
-        values["preview"] = policy_preview.load(request.user, form, found)
+        cautions = rule_warnings.of(group, policies.draft(form.current, changes))
+        values["preview"] = policy_preview.load(request.user, form, found, cautions)
     except errors.Refusal as refusal:
         values["preview"] = policy_preview.refused(str(refusal))
     return shortcuts.render(request, "console/_preview.html", {**values, "is_answer": True})
@@ -117,6 +119,10 @@ def group_policy_cancel_planned(request: http.HttpRequest, slug: str) -> http.Ht
     return shortcuts.redirect("console:group-policy", slug)
 
 
+#: Refusals to which the form of the page has the answer.
+_NEEDS_FORM = (policy_guards.LogInAgain.code, policy_guards.NameIt.code)
+
+
 @methods.require_POST
 def group_policy_undo(request: http.HttpRequest, slug: str, version: int) -> http.HttpResponse:
     """Go back from the version in force to the one before it, as a version of its own with the person's reason."""
@@ -127,14 +133,11 @@ def group_policy_undo(request: http.HttpRequest, slug: str, version: int) -> htt
         raise errors.NotVisible("There is no version to go back to.")
     values = {name: getattr(before, name) for name in models.PolicyVersion.RULES}
     try:
-        policies.change_policy(
-            _actor(request),
-            group,
-            changes=values,
-            reason=request.POST.get("reason", ""),
-            expected_version=version,
-        )
+        wish = policies.Wish(values, request.POST.get("reason", ""), version)
+        assent = policy_guards.Assent(freshness.is_fresh(request))
+        planned_changes.change(_actor(request), group, wish, assent=assent)
         messages.success(request, f"Version {version} is undone.")
     except errors.Refusal as refusal:
-        messages.error(request, f"Version {version} is not undone: {refusal}")
+        help_ = "" if refusal.code not in _NEEDS_FORM else " Use the form above, which asks for it."
+        messages.error(request, f"Version {version} is not undone: {refusal}{help_}")
     return shortcuts.redirect("console:group-policy", slug)

@@ -177,3 +177,42 @@ def test_a_time_that_cannot_be_is_named(api_of, more, field):
     answer = api_of("manager").send("PATCH", PATH, body, If_Match="*")
 
     assert (answer.status_code, list(answer.json()["fields"])) == (400, [field])
+
+
+def test_many_victims_take_the_name_of_the_group_as_confirm(api_of, world, settings):
+    settings.CONFIRM_ABOVE_VICTIMS = 0
+    fields = {"owner": world.people["owner"], "queue": world.queues["normal"], "group": world.group}
+    model_factories.a_session(state="running", job_priority=1, slots={"cuda.device": 4}, **fields)
+    model_factories.a_session(job_priority=50, slots={"cuda.device": 2}, **fields)
+    api = api_of("manager")
+    body = {"preemption": {"min_runtime": 1}, "reason": "a good reason"}
+
+    shown = api.post(f"{PATH}/preview", {"preemption": {"min_runtime": 1}}).json()
+    refused = api.send("PATCH", PATH, body, If_Match="*")
+    done = api.send("PATCH", PATH, {**body, "confirm": "gpu"}, If_Match="*")
+
+    assert (len(shown["victims"]), shown["needs_confirm"]) == (1, True)
+    assert "keeps-memory" in [one["code"] for one in shown["warnings"]]
+    assert (refused.status_code, refused.json()["code"], list(refused.json()["fields"])) == (
+        400,
+        "confirm",
+        ["confirm"],
+    )
+    assert done.status_code == 200
+
+
+def test_an_old_log_in_switches_nothing_on_by_api_either(client, world):
+    model_factories.a_policy_version(world.group, preemption_state="off")
+    client.force_login(world.people["manager"])
+    session = client.session
+    session["xce_proven_at"] = model_factories.ago(86_400).isoformat()
+    session.save()
+
+    answer = client.patch(
+        f"/api/v1{PATH}",
+        {"preemption": {"enabled": True}, "reason": "a good reason"},
+        content_type="application/json",
+        headers={"If-Match": "*"},
+    )
+
+    assert (answer.status_code, answer.json()["code"]) == (403, "log-in-again")

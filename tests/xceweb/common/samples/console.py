@@ -35,6 +35,13 @@ class WhenForm(forms.Form):
     for_unit = forms.ChoiceField(choices=[("hours", "hours")], widget=forms.Select({"class": "select"}))
 
 
+class AssentForm(forms.Form):
+    """The name of the group, and the password again."""
+
+    confirm = forms.CharField(widget=forms.TextInput({"class": "input"}))
+    password = forms.CharField(widget=forms.PasswordInput({"class": "input"}))
+
+
 def policy() -> dict[str, Any]:
     """A manager who is about to switch preemption on."""
     data = {
@@ -57,6 +64,8 @@ def policy() -> dict[str, Any]:
         ],
         "when": WhenForm({"when": "for", "for_amount": 2, "for_unit": "hours"}),
         "when_choice": "for",
+        "assent": AssentForm({"confirm": "", "password": ""}),
+        "asks_password": True,
         "planned": planned(),
         "dropped": {
             "which": "change",
@@ -148,6 +157,7 @@ def preview() -> dict[str, Any]:
         "note": "Seven days in shadow say the same: on would have stopped 14 sessions of 2 people and saved "
         "31 h of waiting.",
         "stops": 3,
+        "needs_name": True,
         "confirm_label": "Turn on and stop 3 sessions",
         "warnings": [],
         "told": "alice and bob are told with your reason. You can undo until the next round acts.",

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from scheduler import models
-from scheduler.selectors import exposures, policies, preview
+from scheduler.selectors import exposures, policies, preview, rule_warnings
 from tests import model_factories, worlds
-from xceweb.console import policy_form
+from xceweb.console import assent_form, extras, policy_form, when_form
 from xceweb.console.contexts import policy, policy_preview
 
 
@@ -22,9 +22,16 @@ def a_form(group: models.ResourceGroup, **changes: Any) -> policy_form.PolicyFor
     return form
 
 
+def beside() -> extras.Extras:
+    """Return the empty forms beside the rules, of a fresh log-in."""
+    return extras.Extras(when_form.WhenForm(), assent_form.AssentForm(), True)
+
+
 def test_changed_rules_are_marked(world: worlds.World) -> None:
     """Against the version in force."""
-    found = policy.load(world.people["manager"], world.group, a_form(world.group, grace_period=11))
+    found = policy.load(
+        world.people["manager"], world.group, a_form(world.group, grace_period=11), sent=beside()
+    )
 
     rules = {rule["field"].name: rule["is_changed"] for rule in [*found["rules"], *found["more_rules"]]}
     assert [name for name, is_changed in rules.items() if is_changed] == ["grace_period"]
@@ -35,7 +42,7 @@ def test_only_the_version_in_force_can_be_undone(world: worlds.World) -> None:
     model_factories.a_policy_version(world.group, grace_period=11)
     model_factories.a_policy_version(world.group, grace_period=12)
 
-    found = policy.load(world.people["manager"], world.group, a_form(world.group))
+    found = policy.load(world.people["manager"], world.group, a_form(world.group), sent=beside())
 
     assert [bool(row["undo_url"]) for row in found["history"]] == [True, False, False]
 
@@ -45,7 +52,7 @@ def test_a_conflict_tells_three_values_and_keeps_ones_own(world: worlds.World) -
     form = a_form(world.group, grace_period=11, suspend_grace=5)
     model_factories.a_policy_version(world.group, by=world.people["administrator"], grace_period=12)
 
-    found = policy.conflicting(world.people["manager"], world.group, form)
+    found = policy.conflicting(world.people["manager"], world.group, form, beside())
 
     rows = {row["label"]: row for row in found["conflict"]["rows"]}
     assert (rows["Grace"]["before"], rows["Grace"]["theirs"], rows["Grace"]["mine"]) == ("10", "12", "11")
@@ -110,29 +117,36 @@ def test_the_button_says_what_it_does(
     model_factories.a_policy_version(world.group, preemption_state=was)
     form = a_form(world.group, preemption_state=state)
 
-    found = policy_preview.load(world.people["manager"], form, a_preview(stops))
+    found = policy_preview.load(world.people["manager"], form, a_preview(stops), [])
 
     assert found["confirm_label"] == label
     assert found["stops"] == (stops if state == "on" else 0)
 
 
-def test_dangerous_settings_are_warned_of(world: worlds.World) -> None:
-    """A suspend keeps memory; a termination is for good."""
-    suspend = policy_preview.load(world.people["manager"], a_form(world.group), a_preview(0))
-    careful = a_form(world.group, suspend_releases="cpu")
-    ends = a_form(world.group, preemption_mode="terminate")
+@pytest.mark.parametrize(("state", "told"), [("on", ["Careful."]), ("shadow", ["Careful."]), ("off", [])])
+def test_dangerous_settings_are_warned_of(world: worlds.World, state: str, told: list[str]) -> None:
+    """Where somebody could be stopped."""
+    form = a_form(world.group, preemption_state=state)
+    caution = rule_warnings.Caution(rule_warnings.Code.MUTUAL_QUEUES, "Careful.")
 
-    assert "keeps its memory" in suspend["warnings"][0]
-    assert policy_preview.load(world.people["manager"], careful, a_preview(0))["warnings"] == []
-    assert (
-        "do not start again"
-        in policy_preview.load(world.people["manager"], ends, a_preview(0))["warnings"][0]
-    )
+    assert policy_preview.load(world.people["manager"], form, a_preview(0), [caution])["warnings"] == told
+
+
+@pytest.mark.parametrize(
+    ("state", "stops", "needs"), [("on", 6, True), ("on", 5, False), ("shadow", 6, False)]
+)
+def test_many_victims_need_the_name_of_the_group(
+    world: worlds.World, state: str, stops: int, needs: bool
+) -> None:
+    """Where they would really be stopped."""
+    form = a_form(world.group, preemption_state=state)
+
+    assert policy_preview.load(world.people["manager"], form, a_preview(stops), [])["needs_name"] == needs
 
 
 def test_protection_is_counted_by_reason(world: worlds.World) -> None:
     """With a link to what it means, and an example with its numbers."""
-    found = policy_preview.load(world.people["manager"], a_form(world.group), a_preview(1, "terminate"))
+    found = policy_preview.load(world.people["manager"], a_form(world.group), a_preview(1, "terminate"), [])
 
     row = found["protected"][0]
     assert (row["count"], row["help_url"]) == (2, "/help/reasons/not-lower/")

@@ -210,6 +210,56 @@ def test_a_time_that_cannot_be_is_said_at_its_field(
     assert f'value="{sent["when"]}" checked' in page
 
 
+def aged(client: Client) -> Client:
+    """Make a log-in old."""
+    session = client.session
+    session["xce_proven_at"] = model_factories.ago(86_400).isoformat()
+    session.save()
+    return client
+
+
+def test_an_old_log_in_switches_on_only_with_the_password(world: worlds.World, client_of: ClientOf) -> None:
+    """Which the page asks for, and which makes the log-in fresh."""
+    send(client_of("manager"), world.group, preemption_state="off")
+    client = aged(client_of("manager"))
+
+    assert "Your password" in client.get(ADDRESS).content.decode()
+    status, page = send(client, world.group, preemption_state="on")
+    assert (status, "write your password" in page) == (422, True)
+    status, page = send(client, world.group, preemption_state="on", password="wrong")
+    assert (status, "That is not your password." in page, now(world.group).version) == (422, True, 2)
+    status, _ = send(client, world.group, preemption_state="on", password=model_factories.PASSWORD)
+    assert (status, now(world.group).preemption_state) == (302, "on")
+    assert "Your password" not in client.get(ADDRESS).content.decode()
+
+
+def test_an_undo_that_would_switch_on_needs_a_fresh_log_in_too(
+    world: worlds.World, client_of: ClientOf
+) -> None:
+    """And says where to give the password."""
+    client = aged(client_of("manager"))
+    send(client, world.group, preemption_state="off")
+
+    page = client.post(urls.reverse("console:group-policy-undo", args=["gpu", 2]), UNDO, follow=True)
+
+    assert "Use the form above, which asks for it." in page.content.decode()
+    assert now(world.group).preemption_state == "off"
+
+
+def test_many_victims_take_the_name_of_the_group(
+    crowded: worlds.World, client_of: ClientOf, settings: Any
+) -> None:
+    """On the page as in the preview."""
+    settings.CONFIRM_ABOVE_VICTIMS = 0
+    model_factories.a_policy_version(crowded.group, preemption_state="off")
+    client = client_of("manager")
+    assert "data-needs-name" in preview(client, crowded.group, preemption_state="on")
+
+    status, page = send(client, crowded.group, preemption_state="on", confirm="gpus")
+    assert (status, "Write gpu: 1 session would be stopped now." in page) == (422, True)
+    assert send(client, crowded.group, preemption_state="on", confirm="gpu")[0] == 302
+
+
 def test_the_history_tells_changes_and_reasons(world: worlds.World, client_of: ClientOf) -> None:
     """With the rule's name and both values."""
     client = client_of("manager")
