@@ -11,7 +11,7 @@ import dataclasses
 from typing import Any
 
 from scheduler import models
-from scheduler.services import actors, control, keypairs
+from scheduler.services import actors, control, keypairs, saved_views
 from tests import decision_factories, model_factories, worlds
 
 
@@ -50,6 +50,7 @@ def plant(world: worlds.World, mark: str) -> Planted:
     row, secret = keypairs.issue(
         actors.of_user(person), person, keypairs.Wish(name=f"{mark}-keypair", scope="full")
     )
+    saved_views.keep(person, name=f"{mark}-view", query=f"name:{mark}")
     sessions = (running, waiting, held, victim, ended)
     return Planted(mark, person, sessions, private, decision, row, secret)
 

@@ -26,6 +26,7 @@ from scheduler.models.planned_changes import PlannedChange
 from scheduler.models.policies import KeypairResourcePolicy, PolicyVersion
 from scheduler.models.queues import Queue
 from scheduler.models.resource_groups import GroupRole, GroupRounds, ResourceGroup
+from scheduler.models.saved_views import SavedView
 from scheduler.models.sessions import Allocation, OutputPage, Run, Session, SessionDependency, SessionOutput
 from scheduler.models.slots import SlotKind
 from scheduler.models.users import IdempotentAnswer, Keypair, User
@@ -65,6 +66,7 @@ __all__ = [
     "ResourceGroup",
     "Round",
     "Run",
+    "SavedView",
     "Session",
     "SessionDependency",
     "SessionOutput",

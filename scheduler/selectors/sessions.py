@@ -15,7 +15,7 @@ from django.db.models import Count, Q, QuerySet
 
 from scheduler import clock, models
 from scheduler.core import states
-from scheduler.selectors import permissions, verdicts
+from scheduler.selectors import permissions, session_query, verdicts
 
 PAGE = 50
 _STATES = [state.value for state in states.SessionState]
@@ -27,7 +27,7 @@ ALIVE = "alive"
 class Filters:
     """What a list is narrowed to; empty texts narrow nothing. ``state`` is a state, ``alive`` or ``ended:<result>``."""
 
-    q: str = ""
+    q: str = ""  #: in the language of ``session_query``
     state: str = ""
     owner: str = ""
     group: str = ""
@@ -38,6 +38,16 @@ class Filters:
     def is_filtered(self) -> bool:
         """Say whether anything is narrowed."""
         return any((self.q, self.state, self.owner, self.group, self.queue, self.reason))
+
+    def query(self) -> str:
+        """Return all of it in the query language, so that it can be kept and asked for elsewhere."""
+        words = {"group": self.group, "queue": self.queue, "reason": self.reason}
+        if self.owner == "me":
+            words["user"] = "me"
+        state, _, result = self.state.partition(":")
+        words |= {"state": "over" if state == "ended" else state, "result": result}
+        found = [f"{key}:{value}" for key, value in sorted(words.items()) if value]
+        return " ".join([*found, *([self.q] if self.q else [])])
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -73,7 +83,12 @@ class Page:
 
 
 def page(viewer: models.User, filters: Filters, *, number: int = 1) -> Page:
-    """Return one page of the sessions that the viewer may see, newest first. At most eight queries."""
+    """
+    Return one page of the sessions that the viewer may see, newest first. At most eight queries.
+
+    Raises:
+        Refusal: ``q`` cannot be read; its field ``q`` says what would be right.
+    """
     narrowed = _narrow(permissions.visible_sessions(viewer), viewer, filters)
     by_state = dict(narrowed.order_by().values_list("state").annotate(count=Count("pk")))
     found = _of_state(narrowed, filters.state)
@@ -143,16 +158,7 @@ def _narrow(
         found = found.filter(queue__slug=filters.queue)
     if filters.reason:  # a match would tell the reason
         found = found.filter(verdicts.waits_for(filters.reason), permissions.readable_sessions(viewer))
-    return found.filter(_matches(viewer, filters.q)) if filters.q else found
-
-
-def _matches(viewer: models.User, text: str) -> Q:
-    """Match names only where the viewer may read them: a search must not tell what a page hides."""
-    by_name = Q(name__icontains=text) & permissions.readable_sessions(viewer)
-    try:
-        return by_name | Q(public_id=uuid.UUID(text))
-    except ValueError:
-        return by_name
+    return session_query.narrow(found, viewer, filters.q)
 
 
 def _of_state(found: QuerySet[models.Session], state: str) -> QuerySet[models.Session]:

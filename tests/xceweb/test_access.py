@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -54,6 +55,10 @@ def _session(world: worlds.World) -> list[Any]:
     return [world.waiting.public_id]
 
 
+def _nothing(world: worlds.World) -> list[Any]:
+    return [uuid.UUID(int=7)]
+
+
 def _group(world: worlds.World) -> list[Any]:
     return ["gpu"]
 
@@ -93,6 +98,7 @@ TABLE: dict[str, Row] = {
     "api:queue": Row(PROGRAM_OF_GROUP, lambda world: ["normal"]),
     "api:queue-list": Row(PROGRAM),
     "api:queue-order": Row(PROGRAM_OF_GROUP, lambda world: ["normal"]),
+    "api:run-list": Row(PROGRAM),
     "api:session": Row(PROGRAM_OF_GROUP, _session),
     "api:session PATCH": Row((401, 403, 200, 403, 403, 403, 404, 200), _session, json={"job_priority": 11}),
     "api:session-act": Row(
@@ -106,6 +112,11 @@ TABLE: dict[str, Row] = {
     "api:session-output": Row((401, 403, 200, 403, 403, 403, 404, 200), _session),
     "api:session-runs": Row((401, 403, 200, 403, 200, 200, 404, 200), _session),
     "api:session-timeline": Row(PROGRAM_OF_GROUP, _session),
+    "api:view": Row((401,) + (404,) * 7, _nothing),
+    "api:view DELETE": Row((401,) + (404,) * 7, _nothing, json={}),
+    "api:view PATCH": Row((401,) + (404,) * 7, _nothing, json={"name": "a test"}),
+    "api:view-list": Row(PROGRAM),
+    "api:view-list POST": Row((401,) + (201,) * 7, json={"name": "a test", "query": "state:pending"}),
     "common:livez": Row(EVERYBODY),
     "common:navigation": Row(LOGGED_IN),
     "common:readyz": Row(EVERYBODY),
@@ -138,6 +149,8 @@ TABLE: dict[str, Row] = {
     "dashboard:session-list": Row(LOGGED_IN),
     "dashboard:session-submit": Row(LOGGED_IN),
     "dashboard:session-submit POST": Row((302, 422, 422, 422, 422, 422, 422, 422), post={}),
+    "dashboard:view-keep": Row((302,) * 8, post={"name": "a test", "q": "state:pending"}),
+    "dashboard:view-remove": Row((302,) + (404,) * 7, _nothing, {}),
     "dashboard:session-tab": Row(GROUP, lambda world: [world.waiting.public_id, "timeline"]),
     "help:design": Row(LOGGED_IN),
     "help:reason": Row(LOGGED_IN, lambda world: ["held"]),

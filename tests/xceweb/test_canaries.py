@@ -25,6 +25,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from scheduler import clock
+from scheduler.selectors import saved_views
 from tests import canaries, worlds
 from tests.xceweb import test_access
 from xceweb.common import pages
@@ -74,6 +75,7 @@ _FIRST = (
     "queue slug",
     "node name",
     "keypair access_key",
+    "view public_id",
 )
 
 
@@ -94,6 +96,7 @@ def _values(planted: canaries.Planted) -> Values:
         "queue slug": ["normal"],
         "node name": ["gpu-1"],
         "keypair access_key": [planted.keypair.access_key],
+        "view public_id": list(saved_views.of(planted.person).values_list("public_id", flat=True)),
         "session tab": list(session_pages.TABS),
         "session action": ["hold"],
         "node action": ["drain"],
@@ -101,6 +104,7 @@ def _values(planted: canaries.Planted) -> Values:
         "group verb": ["stop-starting"],
         "group version": [1],
         "reason code": ["held"],
+        "readyz name": ["database"],
     }
 
 
@@ -158,7 +162,7 @@ def _send(client: Client, what: tuple[str, test_access.Row], address: str) -> Ht
 
 
 def _tells(answer: HttpResponse, person: str, planted: canaries.Planted) -> bool:
-    assert answer.status_code < 500, answer.wsgi_request.path
+    assert answer.status_code != 500, answer.wsgi_request.path
     private = str(planted.private.public_id)
     text = _text(answer).replace(answer.wsgi_request.get_full_path(), "")
     return FORBIDDEN[person] in text or (person != "manager" and private in text)
@@ -209,7 +213,7 @@ def _is_hidden(route: Route, hidden: Values) -> bool:
 def _hidden_from(person: str, planted: canaries.Planted) -> Values:
     """Return parts of addresses that lead to what a person may not see."""
     hidden: dict[str, list[Any]] = {"session public_id": [planted.private.public_id]}
-    hidden["keypair access_key"] = [planted.keypair.access_key]
+    hidden |= {name: _values(planted)[name] for name in ("keypair access_key", "view public_id")}
     if person == "outsider":
         ours = ("decision public_id", "group slug", "queue slug", "node name")
         hidden |= {name: _values(planted)[name] for name in ours}
@@ -225,6 +229,7 @@ def _of_nobody() -> Values:
     found = {
         "session public_id": [nobody],
         "decision public_id": [nobody],
+        "view public_id": [nobody],
         "keypair access_key": ["XCENOBODY"],
     }
     return {**found, "group slug": [ABSENT], "queue slug": [ABSENT], "node name": [ABSENT]}

@@ -11,7 +11,7 @@ from scheduler.selectors import decisions, sessions
 class SessionFilters(forms.Form):
     """The filter bar of the session list; everything is in the address, and what cannot be read narrows nothing."""
 
-    q = forms.CharField(required=False, max_length=100)
+    q = forms.CharField(required=False, max_length=500)
     state = forms.CharField(required=False, max_length=20)
     owner = forms.ChoiceField(required=False, choices=[("me", "Me")])
     group = forms.SlugField(required=False)

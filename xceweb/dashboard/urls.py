@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from django.urls import path
 
-from xceweb.dashboard.views import cluster, decisions, first_steps, overview, sessions, submit
+from xceweb.dashboard.views import cluster, decisions, first_steps, overview, saved_views, sessions, submit
 
 app_name = "dashboard"
 urlpatterns = [
     path("", overview.overview, name="overview"),
     path("first-steps/", first_steps.first_steps, name="first-steps"),
     path("sessions/", sessions.session_list, name="session-list"),
+    path("sessions/views/", saved_views.view_keep, name="view-keep"),
+    path("sessions/views/<uuid:public_id>/remove/", saved_views.view_remove, name="view-remove"),
     path("sessions/new/", submit.session_submit, name="session-submit"),
     path("sessions/new/dry-run/", submit.session_dry_run, name="session-dry-run"),
     path("sessions/<uuid:public_id>/", sessions.session_detail, name="session-detail"),

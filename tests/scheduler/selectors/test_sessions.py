@@ -25,6 +25,7 @@ def names(world: worlds.World, filters: sessions.Filters, who: str = "owner") ->
         (Filters(state="ended:success"), set()),
         (Filters(state="unheard-of"), {"low-work", "high-work", "late-work"}),
         (Filters(q="HIGH"), {"high-work"}),
+        (Filters(q="state:suspended,pending user:me -work"), {"low-work", "late-work"}),
         (Filters(owner="me", group="gpu", queue="normal"), {"low-work", "high-work", "late-work"}),
         (Filters(queue="urgent"), set()),
         (Filters(reason="no-resources"), {"late-work"}),
@@ -117,3 +118,16 @@ def test_ones_own_sessions_have_the_living_first(world: worlds.World) -> None:
 
     assert found == ["late-work", "high-work", "low-work", over.name]
     assert [row.name for row in sessions.mine(world.people["owner"], limit=2)] == ["late-work", "high-work"]
+
+
+def test_filters_as_a_query_find_the_same(world):
+    """What the page has is what is kept of it."""
+    filters = Filters(
+        q="work", owner="me", state="pending", group="gpu", queue="normal", reason="no-resources"
+    )
+
+    assert (
+        names(world, filters, "owner") == names(world, Filters(q=filters.query()), "owner") == {"late-work"}
+    )
+    assert Filters(state="ended:success").query() == "result:success state:over"
+    assert Filters().query() == ""

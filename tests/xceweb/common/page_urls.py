@@ -46,6 +46,7 @@ urlpatterns = [
         {
             "overview": "",
             "session-list": "sessions/",
+            "view-keep": "sessions/views/",
             "session-submit": "sessions/new/",
             "session-dry-run": "sessions/dry-run/",
             "session-detail": "sessions/<str:session_id>/",

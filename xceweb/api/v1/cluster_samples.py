@@ -146,6 +146,12 @@ KEYPAIR: dict[str, Any] = {
     "expires_at": None,
     "last_used_at": None,
 }
+SAVED_VIEW: dict[str, Any] = {
+    "id": "01938c2e-7d11-7b20-a1b2-0c3d4e5f6a7b",
+    "name": "my waiting GPU sessions",
+    "query": "state:pending group:gpu user:me",
+    "created_at": samples.MOMENT,
+}
 ME: dict[str, Any] = {
     "username": "alice",
     "is_administrator": False,

@@ -37,6 +37,22 @@ class KeypairRequest(fields.Strict):
     policy = fields.Text(required=False, allow_null=True)
 
 
+class SavedView(serializers.Serializer):
+    """A query that is kept by a name."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    query = serializers.CharField(help_text="in the language of `q` of the list of sessions")
+    created_at = serializers.DateTimeField()
+
+
+class SavedViewRequest(fields.Strict):
+    """A query to keep."""
+
+    name = fields.Text(max_length=60)
+    query = fields.Text(max_length=500)
+
+
 class Me(serializers.Serializer):
     """Who asks, and what they may do."""
 

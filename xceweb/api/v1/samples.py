@@ -104,6 +104,13 @@ RUN: dict[str, Any] = {
     "ran_ms": None,
     "was_checkpointed": False,
 }
+RUN_LINE: dict[str, Any] = {
+    **RUN,
+    "session": SESSION_ID,
+    "name": "train-resnet",
+    "group": "gpu",
+    "queue": "research",
+}
 OUTPUT: dict[str, Any] = {
     "state": "last-lines",
     "offset": 0,

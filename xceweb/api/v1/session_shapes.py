@@ -158,6 +158,15 @@ class Run(serializers.Serializer):
     was_checkpointed = serializers.BooleanField()
 
 
+class RunLine(Run):
+    """One attempt in a list of many sessions'."""
+
+    session = serializers.UUIDField()
+    name = serializers.CharField()
+    group = serializers.CharField()
+    queue = serializers.CharField()
+
+
 class Output(serializers.Serializer):
     """A part of a session's output. ``state``: last-lines, page, asked (ask again in a moment), gone or none."""
 

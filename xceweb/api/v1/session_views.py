@@ -8,12 +8,12 @@ from typing import Any
 from rest_framework import request as drf_request
 from rest_framework import response
 
-from scheduler import errors, models
+from scheduler import errors
 from scheduler.core import explain
 from scheduler.selectors import dry_run, event_log, explanations, permissions, slot_kinds
 from scheduler.services import output_pages
 from xceweb.api import docs, resource
-from xceweb.api.v1 import samples, session_shapes, sessions
+from xceweb.api.v1 import samples, session_shapes, sessions, shown
 from xceweb.live import frames
 
 
@@ -99,12 +99,7 @@ class SessionRuns(resource.Resource):
         row = permissions.require_session(self.viewer, public_id)
         is_open = permissions.sight(self.viewer, row) >= permissions.Sight.OPERATIONS
         permissions.require(is_open, "read the runs of somebody else's session")
-        return response.Response([_run(run) for run in explanations.runs(row)])
-
-
-def _run(run: models.Run) -> dict[str, Any]:
-    names = [name for name in session_shapes.Run().fields if name not in ("nodes",)]
-    return {name: getattr(run, name) for name in names} | {"nodes": list(run.node_names)}
+        return response.Response([shown.run(run) for run in explanations.runs(row)])
 
 
 class SessionOutput(resource.Resource):

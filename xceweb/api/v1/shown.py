@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from scheduler import models
 from scheduler.selectors import capacity, explanations, permissions, policies
-from xceweb.api.v1 import rule_shapes
+from xceweb.api.v1 import rule_shapes, session_shapes
 
 Sight = permissions.Sight
 #: What its owner and who operates its group may read beside the row of a list; the environment is for FULL sight alone.
@@ -90,6 +90,12 @@ def _session(row: models.Session, viewer: models.User, sight: Sight) -> dict[str
 def public_id(other: explanations.Other | None) -> Any:
     """Return the id of the other side of a decision, None where the reader may not know who it is."""
     return other.session.public_id if other is not None and other.is_named else None
+
+
+def run(row: models.Run) -> dict[str, Any]:
+    """Return one attempt."""
+    names = [name for name in session_shapes.Run().fields if name != "nodes"]
+    return {name: getattr(row, name) for name in names} | {"nodes": list(row.node_names)}
 
 
 def uses(found: Mapping[str, capacity.SlotUse]) -> dict[str, dict[str, int]]:

@@ -14,6 +14,8 @@ from xceweb.api.v1 import (
     queues,
     reruns,
     rules,
+    runs,
+    saved_views,
     session_views,
     sessions,
 )
@@ -60,5 +62,8 @@ urlpatterns = [
     path(_DECISION, explanations.Decision.as_view(), name="decision-record"),
     path(f"{_DECISION}/re-run", reruns.DecisionRerun.as_view(), name="decision-rerun"),
     path("preemptions", decisions.Preemptions.as_view(), name="preemption-list"),
+    path("saved-views", saved_views.SavedViews.as_view(), name="view-list"),
+    path("saved-views/<uuid:public_id>", saved_views.SavedView.as_view(), name="view"),
+    path("runs", runs.Runs.as_view(), name="run-list"),
     path("events", events.Events.as_view(), name="event-list"),
 ]

@@ -8,24 +8,43 @@ from typing import Any
 
 from django import urls
 
-from scheduler import models
+from scheduler import errors, models
 from scheduler.core import decisions, explain, states
-from scheduler.selectors import permissions, sessions, slot_kinds
+from scheduler.selectors import permissions, saved_views, sessions, slot_kinds
 from xceweb.common import marks
 from xceweb.dashboard.contexts import words
 
 
 def load(viewer: models.User, filters: sessions.Filters, *, number: int) -> dict[str, Any]:
     """Return the context of ``dashboard/session_list.html``."""
-    page = sessions.page(viewer, filters, number=number)
+    fault = ""
+    try:
+        page = sessions.page(viewer, filters, number=number)
+    except errors.Refusal as refusal:
+        fault = refusal.fields["q"]
+        page = sessions.page(viewer, dataclasses.replace(filters, q=""), number=number)
     known = slot_kinds.load()
     return {
-        "filters": _filters(viewer, filters, page),
+        "filters": {**_filters(viewer, filters, page), "fault": fault},
+        "views": _views(viewer, filters if not fault else sessions.Filters()),
         "sessions": [row(item, known) for item in page.rows],
         "pager": pager(page, filters, number),
         "topic": f"group:{filters.group}" if filters.group else "cluster",
         "rows_url": url(filters, page=number, part="session_rows"),
     }
+
+
+def _views(viewer: models.User, filters: sessions.Filters) -> dict[str, Any]:
+    kept = [
+        {
+            "name": view.name,
+            "url": url(sessions.Filters(q=view.query)),
+            "remove_url": urls.reverse("dashboard:view-remove", args=[view.public_id]),
+            "is_current": filters.query() == view.query,
+        }
+        for view in saved_views.of(viewer)
+    ]
+    return {"kept": kept, "query": filters.query()}
 
 
 def row(item: sessions.Row, known: dict[str, slot_kinds.Kind]) -> dict[str, Any]:

@@ -34,8 +34,15 @@ def session_list() -> dict[str, Any]:
             "reasons": [{"code": "held", "label": "Held"}],
             "facets": facets,
             "is_filtered": True,
+            "fault": "state 'x' is none of pending, running",
         }
         | {"groups": ["a100", "l4"], "queues": ["batch", "production"]},
+        "views": {
+            "kept": [
+                {"name": "waits long", "url": "/sessions/?q=age%3E1h", "remove_url": "#", "is_current": True}
+            ],
+            "query": "group:a100",
+        },
         "sessions": rows(),
         "pager": {"first": 1, "last": 8, "total": 232, "previous_url": "", "next_url": "?page=2"},
         "topic": "cluster",
