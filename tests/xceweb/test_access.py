@@ -85,6 +85,7 @@ TABLE: dict[str, Row] = {
     "api:group-preemption PATCH": Row((401, 403, 403, 403, 403, 428, 404, 428), _group, json=_RULES),
     "api:group-preemption PUT": Row((401, 403, 403, 403, 403, 428, 404, 428), _group, json=_RULES),
     "api:group-preview": Row((401, 403, 403, 403, 200, 200, 404, 200), _group, json={}),
+    "api:group-shadow-report": Row((401, 403, 403, 403, 404, 404, 404, 404), _group),
     "api:group-rounds": Row(PROGRAM_OF_GROUP, _group),
     "api:keypair": Row((401,) + (404,) * 7, lambda world: ["XCENOBODY"]),
     "api:keypair-list": Row(PROGRAM),

@@ -22,7 +22,7 @@ MOST: dict[str, tuple[int, Callable[[worlds.World], str]]] = {
     "nodes": (12, lambda world: urls.reverse("dashboard:node-list")),
     "node": (22, lambda world: urls.reverse("dashboard:node-detail", args=["gpu-1"])),
     "group": (30, lambda world: urls.reverse("dashboard:group-detail", args=["gpu"])),
-    "policy": (18, lambda world: urls.reverse("console:group-policy", args=["gpu"])),
+    "policy": (19, lambda world: urls.reverse("console:group-policy", args=["gpu"])),
     "decisions": (16, lambda world: urls.reverse("dashboard:decision-list")),
     "decision": (
         17,

@@ -114,6 +114,21 @@ PREVIEW: dict[str, Any] = {
     "warnings": [{"code": "no-minimum-runtime", "text": "**No protected time**: …"}],
     "needs_confirm": False,
 }
+SHADOW_REPORT: dict[str, Any] = {
+    "since": samples.MOMENT,
+    "until": None,
+    "decisions": 9,
+    "rounds": 5120,
+    "stopped": 14,
+    "helped": 5,
+    "still_waiting": 1,
+    "waited_s": 111600,
+    "lost": {"cuda.device": 22320},
+    "repeats": [{"session": samples.OTHER_ID, "times": 3}],
+    "owners": [{"owner": "bob", "stopped": 14, "lost": {"cuda.device": 22320}, "helped": 1}],
+    "is_cut": False,
+    "note": "Nothing was stopped, so each of these decisions was made as if those before it …",
+}
 VERSION: dict[str, Any] = {
     "version": 3,
     "reason": "urgent work waited for hours",

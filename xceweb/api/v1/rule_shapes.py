@@ -139,6 +139,40 @@ class Preview(serializers.Serializer):
     needs_confirm = serializers.BooleanField(help_text="switching on takes the group's name as confirm")
 
 
+class ShadowOwner(serializers.Serializer):
+    """One owner's part of a shadow report."""
+
+    owner = serializers.CharField()
+    stopped = serializers.IntegerField()
+    lost = fields.Amounts(help_text="kind -> amount x seconds")
+    helped = serializers.IntegerField()
+
+
+class ShadowRepeat(serializers.Serializer):
+    """A session that would have been stopped more than once."""
+
+    session = serializers.UUIDField()
+    times = serializers.IntegerField()
+
+
+class ShadowReport(serializers.Serializer):
+    """What preemption would have done while the group was in shadow, as far as the reader sees the sessions."""
+
+    since = serializers.DateTimeField()
+    until = serializers.DateTimeField(allow_null=True, help_text="null: it is in shadow now")
+    decisions = serializers.IntegerField(help_text="different ones: the same sessions again are one")
+    rounds = serializers.IntegerField(help_text="how often they came up")
+    stopped = serializers.IntegerField(help_text="sessions that would have been stopped")
+    helped = serializers.IntegerField(help_text="sessions that would have got room")
+    still_waiting = serializers.IntegerField(help_text="of these, those that have not started yet")
+    waited_s = serializers.IntegerField(help_text="how long they waited after that, together")
+    lost = fields.Amounts(help_text="kind -> amount x seconds of work; each session counted once")
+    repeats = ShadowRepeat(many=True)
+    owners = ShadowOwner(many=True)
+    is_cut = serializers.BooleanField(help_text="older decisions were left out")
+    note = serializers.CharField(help_text="what this can and cannot say")
+
+
 class Version(serializers.Serializer):
     """One version of a group's rules, and what it changed: rule -> [before, after]."""
 

@@ -18,6 +18,7 @@ from xceweb.api.v1 import (
     saved_views,
     session_views,
     sessions,
+    shadow,
 )
 
 app_name = "api"
@@ -48,6 +49,7 @@ urlpatterns = [
     path(_GROUP, groups.Group.as_view(), name="group"),
     path(f"{_GROUP}/preemption", rules.Preemption.as_view(), name="group-preemption"),
     path(f"{_GROUP}/preemption/cancel-planned", rules.PlannedCancel.as_view(), name="group-cancel-planned"),
+    path(f"{_GROUP}/preemption/shadow-report", shadow.ShadowReport.as_view(), name="group-shadow-report"),
     path(f"{_GROUP}/preemption/preview", rules.PreemptionPreview.as_view(), name="group-preview"),
     path(f"{_GROUP}/policies", rules.Policies.as_view(), name="group-policies"),
     path(f"{_GROUP}/rounds", decisions.Rounds.as_view(), name="group-rounds"),

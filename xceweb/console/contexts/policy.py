@@ -10,7 +10,7 @@ from scheduler import models
 from scheduler.selectors import capacity, permissions, policies
 from scheduler.services import policy_guards
 from xceweb.console import extras, policy_form
-from xceweb.console.contexts import planned
+from xceweb.console.contexts import planned, shadow_report
 from xceweb.dashboard.contexts import capacity as capacity_context
 from xceweb.dashboard.contexts import group_page
 
@@ -44,6 +44,7 @@ def load(
         "assent": sent.assent,
         "asks_password": policy_guards.needs_fresh(current) and not sent.is_fresh,
         **planned.load(group, current),
+        "shadow": shadow_report.load(viewer, group) if with_history else None,
         "preview": None,
         "conflict": None,
         "history": _history(group, current) if with_history else [],

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from scheduler.core import explain
-from scheduler.selectors import explanations, exposures, preview, slot_kinds
+from scheduler.selectors import explanations, exposures, preview, shadow_reports, slot_kinds
 from xceweb.common import reasons, wording
 from xceweb.dashboard.contexts import words
 
@@ -50,6 +50,16 @@ def _lost(total: Mapping[str, int], kinds: Kinds) -> dict[str, str]:
     noun = _noun(kind)
     label = f"{noun}-seconds of work lost"
     return _figure(f"{seconds:,}", f"{label}, {hours} {noun}-hours" if hours else label, "cost")
+
+
+def of_shadow(report: shadow_reports.Report, kinds: Kinds) -> list[dict[str, str]]:
+    """Return the key figures of a time in shadow."""
+    return [
+        _figure(str(report.stopped), "sessions would have stopped", "cost" if report.stopped else ""),
+        _figure(str(report.helped), "would have got room", "gain" if report.helped else ""),
+        _figure(_time(report.waited_s), "of waiting since then", "gain" if report.waited_s else ""),
+        _lost(report.lost, kinds),
+    ]
 
 
 def main_kind(total: Mapping[str, int], kinds: Kinds) -> slot_kinds.Kind | None:

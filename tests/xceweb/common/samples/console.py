@@ -73,10 +73,30 @@ def policy() -> dict[str, Any]:
             "how": "was dropped, so that it overwrites nothing",
             "why": "dave changed preemption meanwhile, in version 8",
         },
+        "shadow": shadow(),
         "preview": preview(),
         "conflict": None,
         "history": history(),
         "history_more": {"label": "All 8 versions", "url": "#"},
+    }
+
+
+def shadow() -> dict[str, Any]:
+    """A week in shadow."""
+    figure = {"unit": "", "tone": "cost"}
+    return {
+        "since": frame.ago(days=7),
+        "until": None,
+        "sentence": "On would have stopped **14 sessions** of **2** people for **5 sessions**, which have waited"
+        " **31 h** since, **1** of them until now.",
+        "figures": [
+            {**figure, "value": "14", "label": "sessions would have stopped"},
+            {**figure, "value": "22,320", "label": "GPU-seconds of work lost, 6.2 GPU-hours"},
+        ],
+        "owners": [{"owner": "bob", "stopped": 12, "helped": 1, "lost": "20,160 GPU-s"}],
+        "repeats": [{"label": "sweep-42", "url": "#", "times": 3}],
+        "more_repeats": 2,
+        "note": "Nothing was stopped, so each of these decisions was made as if those before it were not.",
     }
 
 
