@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.urls import path
 
-from xceweb.console.views import policy
+from xceweb.console.views import policy, roles
 
 app_name = "console"
 urlpatterns = [
+    path("groups/<slug:slug>/roles/", roles.group_roles, name="group-roles"),
     path("groups/<slug:slug>/policy/", policy.group_policy, name="group-policy"),
     path("groups/<slug:slug>/policy/preview/", policy.group_policy_preview, name="group-policy-preview"),
     path(

@@ -39,7 +39,11 @@ urlpatterns = [
     _family("help", {"reasons": "help/reasons/", "reason": "help/reasons/<slug:code>/"}),
     _family(
         "console",
-        {"group-policy": "groups/<slug:slug>/policy/", "group-policy-preview": "groups/<slug:slug>/preview/"},
+        {
+            "group-policy": "groups/<slug:slug>/policy/",
+            "group-roles": "groups/<slug:slug>/roles/",
+            "group-policy-preview": "groups/<slug:slug>/preview/",
+        },
     ),
     _family(
         "dashboard",

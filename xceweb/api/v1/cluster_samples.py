@@ -21,6 +21,19 @@ GROUP: dict[str, Any] = {
     "last_round": 4711,
     "last_round_at": samples.MOMENT,
 }
+ROLES: dict[str, Any] = {
+    "group": "gpu",
+    "people": [
+        {
+            "username": "mona",
+            "role": "manager",
+            "why": ["team operations"],
+            "may": ["see", "submit", "act-on-sessions", "act-on-nodes", "preview", "switch"],
+            "may_switch": True,
+        }
+    ],
+    "is_complete": False,
+}
 QUEUE: dict[str, Any] = {
     "slug": "research",
     "description": "",

@@ -35,6 +35,26 @@ class Group(serializers.Serializer):
     last_round_at = serializers.DateTimeField(allow_null=True)
 
 
+class RoleOfPerson(serializers.Serializer):
+    """One person with the strongest of their roles in a group."""
+
+    username = serializers.CharField()
+    role = serializers.CharField(help_text="viewer, submitter, operator or manager")
+    why = serializers.ListField(
+        child=serializers.CharField(), help_text="administrator, own, or team NAME: where the role comes from"
+    )
+    may = serializers.ListField(child=serializers.CharField(), help_text="the rights, such as `switch`")
+    may_switch = serializers.BooleanField()
+
+
+class GroupRoles(serializers.Serializer):
+    """Who may do what in a group."""
+
+    group = serializers.CharField()
+    people = RoleOfPerson(many=True)
+    is_complete = serializers.BooleanField(help_text="false: weaker roles of others are left out")
+
+
 class Queue(serializers.Serializer):
     """A queue and its cross-owner rules."""
 

@@ -9,7 +9,7 @@ from rest_framework import request as drf_request
 from rest_framework import response
 
 from scheduler import errors, models
-from scheduler.selectors import capacity, groups, permissions
+from scheduler.selectors import capacity, groups, permissions, roles
 from scheduler.services import actors, emergency
 from xceweb.api import docs, resource
 from xceweb.api.v1 import cluster_samples, cluster_shapes, session_shapes, shown
@@ -45,6 +45,43 @@ class Group(resource.Resource):
     def get(self, request: drf_request.Request, slug: str) -> response.Response:
         """Return one group with what is free in it."""
         return response.Response(_group(self.viewer, permissions.require_group(self.viewer, slug)))
+
+
+class GroupRoles(resource.Resource):
+    """Who may do what in a group."""
+
+    @docs.operation(
+        summary="Say who may flip the switch of a group and what else, and why",
+        answer=cluster_shapes.GroupRoles,
+        name="group_roles",
+        example=cluster_samples.ROLES,
+        errors=(404,),
+    )
+    def get(self, request: drf_request.Request, slug: str) -> response.Response:
+        """
+        Return everybody with a role, the strongest first.
+
+        Others than managers get those who may flip the switch, and themselves: ``is_complete`` is false then.
+        """
+        group = permissions.require_group(self.viewer, slug)
+        found = roles.of_group(self.viewer, group)
+        return response.Response(
+            {
+                "group": group.slug,
+                "people": [_person(one) for one in found.people],
+                "is_complete": found.is_complete,
+            }
+        )
+
+
+def _person(one: roles.Person) -> dict[str, Any]:
+    return {
+        "username": one.username,
+        "role": str(one.role),
+        "why": list(one.sources),
+        "may": list(one.may),
+        "may_switch": roles.SWITCH in one.may,
+    }
 
 
 Act = Callable[[actors.Actor, models.ResourceGroup, str], object]

@@ -52,6 +52,7 @@ urlpatterns = [
     path(f"{_GROUP}/preemption/shadow-report", shadow.ShadowReport.as_view(), name="group-shadow-report"),
     path(f"{_GROUP}/preemption/preview", rules.PreemptionPreview.as_view(), name="group-preview"),
     path(f"{_GROUP}/policies", rules.Policies.as_view(), name="group-policies"),
+    path(f"{_GROUP}/roles", groups.GroupRoles.as_view(), name="group-roles"),
     path(f"{_GROUP}/rounds", decisions.Rounds.as_view(), name="group-rounds"),
     path(f"{_GROUP}/<slug:action>", groups.GroupAction.as_view(), name="group-act"),
     path("queues", queues.Queues.as_view(), name="queue-list"),

@@ -24,7 +24,7 @@ _LAST = 5
 
 
 def head(group: models.ResourceGroup, *, summary: str, current: str) -> dict[str, Any]:
-    """Return ``group`` and ``tabs`` of every page of a group; ``current`` is ``summary`` or ``policy``."""
+    """Return ``group`` and ``tabs`` of every page of a group; ``current`` is ``summary``, ``policy`` or ``roles``."""
     policy = group.policy
     return {
         "group": {
@@ -45,6 +45,7 @@ def _tabs(group: models.ResourceGroup, current: str) -> list[dict[str, Any]]:
     addresses = {
         "summary": ("Summary", urls.reverse("dashboard:group-detail", args=[group.slug])),
         "policy": ("Policy", urls.reverse("console:group-policy", args=[group.slug])),
+        "roles": ("Roles", urls.reverse("console:group-roles", args=[group.slug])),
         "sessions": ("Sessions", sessions),
     }
     return [

@@ -39,3 +39,17 @@ def test_an_action_needs_a_reason_and_a_name(api_of):
 
     assert api.post("/resource-groups/gpu/stop-starting").status_code == 400
     assert api.post("/resource-groups/gpu/explode", {"reason": "why not"}).status_code == 404
+
+
+def test_who_may_flip_the_switch_is_told_with_the_reason(api_of):
+    found = api_of("viewer").get("/resource-groups/gpu/roles").json()
+    whole = api_of("manager").get("/resource-groups/gpu/roles").json()
+
+    told = {one["username"]: (one["role"], one["why"], one["may_switch"]) for one in found["people"]}
+    assert told == {
+        "administrator": ("manager", ["administrator"], True),
+        "manager": ("manager", ["own"], True),
+        "viewer": ("viewer", ["own"], False),
+    }
+    assert (found["is_complete"], whole["is_complete"]) == (False, True)
+    assert {"olivia", "operator"} <= {one["username"] for one in whole["people"]}

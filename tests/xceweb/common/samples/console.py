@@ -391,3 +391,31 @@ def login() -> dict[str, Any]:
 def refused() -> dict[str, Any]:
     """A page that is not there, or not allowed."""
     return frame.frame("", ("Not found", ""))
+
+
+def roles() -> dict[str, Any]:
+    """The roles of a group as a viewer sees them."""
+    people = [
+        ("carol", "administrator", "administers the whole installation", True),
+        ("dave", "manager", "belongs to the team operations, which is manager here", True),
+        ("alice", "viewer", "was made viewer here", False),
+    ]
+    return {
+        **frame.frame("group:l4", ("l4", "/groups/l4/"), ("Roles", "")),
+        "group": {"slug": "l4", "name": "l4", "state": "shadow", "summary": ""},
+        "tabs": overview.tabs("Roles"),
+        "actions": [],
+        "sentence": "2 people may flip the switch and set the rules: **carol**, **dave**.",
+        "people": [
+            {
+                "username": name,
+                "is_me": name == "alice",
+                "role": role,
+                "why": why,
+                "rights": ["see the group", "submit"],
+                "may_switch": may_switch,
+            }
+            for name, role, why, may_switch in people
+        ],
+        "is_complete": False,
+    }

@@ -29,6 +29,7 @@ PAGES: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
     "policy": ("console/group_policy.html", console.policy),
     "policy-conflict": ("console/group_policy.html", console.conflict),
     "policy-viewer": ("console/group_policy.html", console.seen_by_viewer),
+    "roles": ("console/group_roles.html", console.roles),
     "queues": ("dashboard/queue_list.html", overview.queue_list),
     "nodes": ("dashboard/node_list.html", overview.node_list),
     "node": ("dashboard/node_detail.html", overview.node),
