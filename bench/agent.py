@@ -19,7 +19,17 @@ import uuid
 from collections.abc import Iterator
 
 from bench import figures
-from scheduler.agent import accounting, book, journal, memory, outbox, processes, records, spawner, workspace
+from scheduler.agent import (
+    accounting,
+    journal,
+    memory,
+    outbox,
+    processes,
+    records,
+    runs,
+    spawner,
+    workspace,
+)
 from scheduler.agent.stop import driver, procedures, signals
 from scheduler.protocol import fields, messages, signing
 
@@ -156,7 +166,7 @@ async def _end(agent: Agent, clock: Clock, start: messages.StartCommand, target:
     with clock.step("leave"):
         os.waitid(os.P_PID, target.shepherd.pid, os.WEXITED | os.WNOWAIT)
     with clock.step("ended"):
-        run: book.Run = agent.store.book.runs[start.session]
+        run: runs.Run = agent.store.book.runs[start.session]
         ended = accounting.conclude(run, directory, usage=accounting.Usage(), cause=fields.EndCause.SELF)
         agent.store.report(messages.Ended(**(vars(ended) | _about(start))))
 

@@ -6,7 +6,7 @@ import dataclasses
 import os
 import pathlib
 
-from scheduler.agent import book, output, processes, records
+from scheduler.agent import output, processes, records, runs
 from scheduler.protocol import fields, messages
 
 _FENCED = fields.EndCause.FENCED
@@ -29,7 +29,7 @@ class Usage:
 
 
 def conclude(
-    run: book.Run, directory: pathlib.Path, *, usage: Usage, cause: fields.EndCause
+    run: runs.Run, directory: pathlib.Path, *, usage: Usage, cause: fields.EndCause
 ) -> messages.Ended:
     """
     Say how a run ended.
@@ -47,17 +47,18 @@ def conclude(
     status, end = records.read(directory / records.EXIT), records.read(directory / records.END)
     status = end if "code" in end else status
     now = records.monotonic_ms()
+    ended_ms = min(now, end.get("mono_ms", now))
     is_fenced = (directory / records.FENCED).exists() or (run.stop is not None and run.stop.cause is _FENCED)
     known = bool(status) and not (is_fenced and status.get("code") != 0)
     status = status if known else {}
     return messages.Ended(
         exit_code=status.get("code"),
         signal=status.get("signal"),
-        after_warning=run.warned,
+        after_warning=run.is_warned_at(ended_ms),
         checkpointed=_is_checkpointed(directory),
         cpu_ms=max(usage.cpu_ms, end.get("cpu_ms", 0)),
         peak_bytes=max(usage.peak_bytes, end.get("peak_bytes", 0)),
-        ran_ms=run.running_ms(min(now, end.get("mono_ms", now)) if run.boot else now),
+        ran_ms=run.running_ms(ended_ms if run.boot else now),
         known=known,
         cause=_FENCED
         if is_fenced and not known
@@ -73,11 +74,11 @@ def _is_checkpointed(directory: pathlib.Path) -> bool:
     return bool(named) and os.path.exists(named)
 
 
-def _cause(run: book.Run, status: records.Record, otherwise: fields.EndCause) -> fields.EndCause:
+def _cause(run: runs.Run, status: records.Record, otherwise: fields.EndCause) -> fields.EndCause:
     stop = run.stop
     if stop is None or not stop.is_kill:
         return otherwise
-    if stop.cause is fields.EndCause.WALL_TIME and (run.warned or stop.kill_begun):
+    if stop.cause is fields.EndCause.WALL_TIME and (run.is_warned or stop.kill_begun):
         return stop.cause
     if stop.kill_begun or status.get("signal") == stop.signal:
         return stop.cause

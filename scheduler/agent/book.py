@@ -7,89 +7,22 @@ book.
 
 from __future__ import annotations
 
-import dataclasses
-import enum
 from typing import Any
 
-from scheduler.agent import processes
+from scheduler.agent import processes, runs
 from scheduler.agent.journal import Entry
 from scheduler.protocol import codec, fields, messages
-
-Key = tuple[str, int]
-
-
-class RunState(enum.StrEnum):
-    """Where a run is, by the journal."""
-
-    STARTING = "starting"
-    RUNNING = "running"
-    STOPPING = "stopping"
-    SUSPENDED = "suspended"
-    ENDED = "ended"
-
-
-@dataclasses.dataclass
-class Stop:
-    """A stop or an end under way."""
-
-    command_id: str
-    is_kill: bool
-    signal: int
-    grace_ms: int
-    suspend_grace_ms: int
-    begun_ms: int
-    cause: fields.EndCause
-    kill_begun: bool = False
-
-
-@dataclasses.dataclass
-class Run:
-    """One process life of a session here: from a start to its end, over any number of suspends and resumes."""
-
-    start: messages.StartCommand
-    #: Fencing number now; a resume raises it. The directory keeps that of the start.
-    epoch: int
-    state: RunState = RunState.STARTING
-    boot: str = ""
-    shepherd: processes.Identity | None = None
-    job: processes.Identity | None = None
-    #: Milliseconds run before `running_since_ms`, which is None while suspended or ended.
-    ran_ms: int = 0
-    running_since_ms: int | None = None
-    stop: Stop | None = None
-    #: Command id of the stop that suspended it.
-    suspended_by: str = ""
-    #: The resume or withdrawal under way: its command id and the epoch that comes of it.
-    continuing: tuple[str, int] | None = None
-    #: A warning was delivered before the end.
-    warned: bool = False
-    ended: messages.Ended | None = None
-
-    @property
-    def session(self) -> str:
-        """UUID of the session."""
-        return self.start.session
-
-    @property
-    def key(self) -> Key:
-        """Session and epoch of the start: the name of its directory."""
-        return self.start.session, self.start.epoch
-
-    def running_ms(self, now_ms: int) -> int:
-        """Return the running time up to now, suspended time apart, in ms."""
-        since = self.running_since_ms
-        return self.ran_ms + (max(0, now_ms - since) if since is not None else 0)
 
 
 class Book:
     """See the module. Read its attributes; change it through `apply` alone."""
 
     def __init__(self) -> None:
-        self.runs: dict[str, Run] = {}
+        self.runs: dict[str, runs.Run] = {}
         #: Highest epoch known of each session.
         self.fence: dict[str, int] = {}
         #: Epochs of which a start or resume is refused.
-        self.cancelled: set[Key] = set()
+        self.cancelled: set[runs.Key] = set()
         #: Stops taken back, by command id.
         self.withdrawn: set[str] = set()
         #: Commands accepted, each with its answer or None.
@@ -106,7 +39,9 @@ class Book:
             case "launched":
                 self._apply_launch(self.runs[entry["session"]], entry)
             case "stop":
-                self._apply_stop(self.runs[entry["session"]], Stop(**entry["stop"]))
+                self._apply_stop(self.runs[entry["session"]], entry)
+            case "warned":
+                self.runs[entry["session"]].warning = runs.a_warning(entry["warning"])
             case "kill-begun":
                 self._open_stop(entry["session"]).kill_begun = True
             case "report":
@@ -115,13 +50,14 @@ class Book:
                 for boot, seq in entry["reports"]:
                     self.outbox.pop((boot, seq), None)
             case "run":
-                self._restore(entry)
+                run = runs.restore(entry)
+                self.runs[run.session] = run
             case "known":
                 self._restore_known(entry)
             case kind:
                 raise ValueError(f"an entry of a kind this version does not know: {kind}")
 
-    def find(self, session: str, epoch: int) -> Run | None:
+    def find(self, session: str, epoch: int) -> runs.Run | None:
         """Return the run with exactly this epoch, ended or not."""
         run = self.runs.get(session)
         return run if run is not None and run.epoch == epoch else None
@@ -131,10 +67,11 @@ class Book:
         return [
             messages.HeldSession(session=run.session, epoch=run.epoch, state=fields.HeldState(run.state))
             for run in self.runs.values()
-            if run.state is not RunState.STARTING and (run.state is not RunState.ENDED or self._is_told(run))
+            if run.state is not runs.RunState.STARTING
+            and (run.state is not runs.RunState.ENDED or self._is_told(run))
         ]
 
-    def _is_told(self, run: Run) -> bool:
+    def _is_told(self, run: runs.Run) -> bool:
         """Whether the end of this run still waits for its acknowledgement."""
         return any(isinstance(r, messages.Ended) and r.session == run.session for r in self.outbox.values())
 
@@ -160,10 +97,10 @@ class Book:
         run = self.runs.get(command.session)
         match command:
             case messages.StartCommand():
-                self.runs[command.session] = Run(start=command, epoch=command.epoch)
+                self.runs[command.session] = runs.Run(start=command, epoch=command.epoch)
             case messages.CancelStartCommand():
                 self.cancelled.add((command.session, command.epoch))
-                if run is not None and run.state is RunState.SUSPENDED:
+                if run is not None and run.state is runs.RunState.SUSPENDED:
                     run.epoch, run.continuing = max(run.epoch, command.epoch), None
             case messages.WithdrawCommand():
                 self.withdrawn.add(command.stops)
@@ -176,17 +113,20 @@ class Book:
             case messages.KillCommand():
                 self.cancelled.add((command.session, command.epoch))
 
-    def _apply_launch(self, run: Run, entry: Entry) -> None:
+    def _apply_launch(self, run: runs.Run, entry: Entry) -> None:
         run.boot = entry["boot"]
         run.shepherd = processes.Identity(*entry["shepherd"])
         run.job = processes.Identity(*entry["job"])
-        run.state, run.running_since_ms = RunState.RUNNING, entry["mono_ms"]
+        run.state, run.running_since_ms = runs.RunState.RUNNING, entry["mono_ms"]
 
-    def _apply_stop(self, run: Run, stop: Stop) -> None:
-        stop.cause = fields.EndCause(stop.cause)
-        run.stop, run.state, run.warned, run.continuing = stop, RunState.STOPPING, False, None
+    def _apply_stop(self, run: runs.Run, entry: Entry) -> None:
+        """Without the word about its warning an entry is of an agent that wrote none and sent it at once."""
+        stop = runs.a_stop(entry["stop"])
+        sent = {"delivered": True, "until_ms": stop.begun_ms + stop.notice_ms}
+        run.warning = runs.a_warning(entry.get("warning", sent))
+        run.stop, run.state, run.continuing = stop, runs.RunState.STOPPING, None
 
-    def _open_stop(self, session: str) -> Stop:
+    def _open_stop(self, session: str) -> runs.Stop:
         stop = self.runs[session].stop
         assert stop is not None, "a kill without a stop"
         return stop
@@ -204,29 +144,32 @@ class Book:
         if run is not None and report.epoch >= run.epoch:
             self._apply_to_run(run, report)
 
-    def _apply_to_run(self, run: Run, report: messages.Report) -> None:
+    def _apply_to_run(self, run: runs.Run, report: messages.Report) -> None:
         match report:
             case messages.Stopped():
                 run.suspended_by = run.stop.command_id if run.stop else report.command_id
-                self._rest(run, RunState.SUSPENDED, report.at_mono_ms)
+                self._rest(run, runs.RunState.SUSPENDED, report.at_mono_ms)
+                run.warning = None
             case messages.Withdrawn() if self._stop_of(run) not in self.withdrawn:
                 pass
             case messages.StopFailed() | messages.Withdrawn() | messages.Resumed():
-                self._rest(run, RunState.RUNNING, report.at_mono_ms)
-                run.epoch, run.suspended_by, run.warned = report.epoch, "", False
+                self._rest(run, runs.RunState.RUNNING, report.at_mono_ms)
+                run.epoch, run.suspended_by = report.epoch, ""
+                if not isinstance(report, messages.Withdrawn):
+                    run.warning = None
             case messages.Ended():
-                self._rest(run, RunState.ENDED, report.at_mono_ms)
+                self._rest(run, runs.RunState.ENDED, report.at_mono_ms)
                 run.ended = report
             case messages.StartFailed():
                 del self.runs[run.session]
 
-    def _stop_of(self, run: Run) -> str:
+    def _stop_of(self, run: runs.Run) -> str:
         return run.stop.command_id if run.stop else run.suspended_by
 
-    def _rest(self, run: Run, state: RunState, now_ms: int) -> None:
+    def _rest(self, run: runs.Run, state: runs.RunState, now_ms: int) -> None:
         """Leave the transition; count or stop counting running time."""
         run.ran_ms = run.running_ms(now_ms)
-        run.running_since_ms = now_ms if state is RunState.RUNNING else None
+        run.running_since_ms = now_ms if state is runs.RunState.RUNNING else None
         run.state, run.stop, run.continuing = state, None, None
 
     def _know(self, command_id: str, session: str, answer: messages.Report | None) -> None:
@@ -244,7 +187,7 @@ class Book:
             "outbox": [[boot, seq, codec.encode(r)] for (boot, seq), r in self.outbox.items()],
             "session_of": self._session_of,
         }
-        return [known, *(_dump_run(run) for run in self.runs.values())]
+        return [known, *(run.dump() for run in self.runs.values())]
 
     def _restore_known(self, entry: Entry) -> None:
         self.fence = dict(entry["fence"])
@@ -254,46 +197,21 @@ class Book:
         self.outbox = {(boot, seq): _report(body) for boot, seq, body in entry["outbox"]}
         self._session_of = dict(entry["session_of"])
 
-    def _restore(self, entry: Entry) -> None:
-        plain = dict(entry["run"])
-        start = codec.decode(plain.pop("start"))
-        assert isinstance(start, messages.StartCommand)
-        run = Run(start=start, **plain)
-        run.state = RunState(run.state)
-        run.shepherd = processes.Identity(*plain["shepherd"]) if plain["shepherd"] else None
-        run.job = processes.Identity(*plain["job"]) if plain["job"] else None
-        run.stop = Stop(**plain["stop"]) if plain["stop"] else None
-        if run.stop is not None:
-            run.stop.cause = fields.EndCause(run.stop.cause)
-        run.continuing = tuple(plain["continuing"]) if plain.get("continuing") else None
-        run.ended = plain["ended"] and _report(plain["ended"])
-        self.runs[run.session] = run
 
-
-def _continue(run: Run | None, command: messages.Command) -> None:
-    if run is not None and run.state in (RunState.SUSPENDED, RunState.STOPPING):
+def _continue(run: runs.Run | None, command: messages.Command) -> None:
+    if run is not None and run.state in (runs.RunState.SUSPENDED, runs.RunState.STOPPING):
         run.continuing = command.command_id, command.epoch
 
 
-def _work_of(run: Run, withdrawn: set[str]) -> str:
+def _work_of(run: runs.Run, withdrawn: set[str]) -> str:
     """Return the command that the state of a run stands for, or nothing."""
-    if run.state is RunState.STARTING:
+    if run.state is runs.RunState.STARTING:
         return run.start.command_id
     if run.continuing is not None:
         return run.continuing[0]
     if run.stop is not None and run.stop.command_id not in withdrawn:
         return run.stop.command_id
     return ""
-
-
-def _dump_run(run: Run) -> Entry:
-    plain: dict[str, Any] = {f.name: getattr(run, f.name) for f in dataclasses.fields(run)}
-    plain["start"] = codec.encode(run.start)
-    plain["ended"] = run.ended and codec.encode(run.ended)
-    plain["stop"] = run.stop and dataclasses.asdict(run.stop)
-    for name in ("shepherd", "job"):
-        plain[name] = plain[name] and [plain[name].pid, plain[name].start_time]
-    return {"kind": "run", "run": plain}
 
 
 def _report(plain: Any) -> Any:

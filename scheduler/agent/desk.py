@@ -12,7 +12,7 @@ import dataclasses
 import logging
 
 from scheduler import logs
-from scheduler.agent import book, host, intents, journal, keyring, life, outbox, output, records, starting
+from scheduler.agent import host, intents, journal, keyring, life, outbox, output, records, runs, starting
 from scheduler.protocol import errors, fields, messages
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ class Desk:
     def adopt_all(self) -> None:
         """Take over every run of the journal that had not ended."""
         for run in list(self._book.runs.values()):
-            if run.state is not book.RunState.ENDED:
+            if run.state is not runs.RunState.ENDED:
                 self._new_life(run).adopt()
 
     def receive(self, text: str) -> None:
@@ -121,7 +121,7 @@ class Desk:
             self._new_life(self._book.runs[command.session]).launch(self._choose_cpus(command))
 
     def _choose_cpus(self, command: messages.StartCommand) -> tuple[int, ...]:
-        taken = [one.cpus for one in self.lives.values() if one.run.state is not book.RunState.SUSPENDED]
+        taken = [one.cpus for one in self.lives.values() if one.run.state is not runs.RunState.SUSPENDED]
         return host.choose_cpus(command.slots.get("cpu", 0), taken=taken, node=self._means.space.node)
 
     def _start_after(self, command: messages.StartCommand, old: life.Life) -> None:
@@ -135,7 +135,7 @@ class Desk:
 
     def _cancel_start(self, command: messages.CancelStartCommand) -> None:
         run, here = self._book.runs.get(command.session), self.lives.get(command.session)
-        is_resuming = here is not None and here.is_at_work and here.run.state is book.RunState.SUSPENDED
+        is_resuming = here is not None and here.is_at_work and here.run.state is runs.RunState.SUSPENDED
         if run is not None and (run.epoch == command.epoch or is_resuming):
             self._reply(command, messages.StartedAlready())
         else:
@@ -178,7 +178,7 @@ class Desk:
         elif command.stops in (run.suspended_by, run.stop.command_id if run.stop else ""):
             self._memory.accept(command)
             here.withdraw(command)
-        elif run.state is book.RunState.RUNNING:
+        elif run.state is runs.RunState.RUNNING:
             self._memory.accept(command)
             self._reply(command, messages.Withdrawn())
         else:
@@ -200,14 +200,14 @@ class Desk:
 
     # -- answers
 
-    def _find(self, command: messages.Command) -> tuple[book.Run | None, life.Life | None]:
+    def _find(self, command: messages.Command) -> tuple[runs.Run | None, life.Life | None]:
         run = self._book.find(command.session, command.epoch)
         return run, self.lives.get(command.session) if run is not None else None
 
     def _reply(self, command: messages.Command, report: messages.Report) -> None:
         self._memory.report(_about(command, report))
 
-    def _reply_state(self, command: messages.Command, run: book.Run) -> None:
+    def _reply_state(self, command: messages.Command, run: runs.Run) -> None:
         """Answer a command about a run that started or ended already by what is known of it."""
         if run.ended is not None:
             self._reply(command, run.ended)
@@ -230,7 +230,7 @@ class Desk:
         )
         self._out.send_once(_about(command, report))
 
-    def _new_life(self, run: book.Run) -> life.Life:
+    def _new_life(self, run: runs.Run) -> life.Life:
         new = life.Life(run, self._means, on_end=self._bury)
         self.lives[run.session] = new
         return new

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 
-from scheduler.agent import book, output, processes
+from scheduler.agent import output, processes, runs
 from scheduler.protocol import messages
 
 _MOST = 1000
@@ -18,7 +18,7 @@ def members(seen: list[processes.Process]) -> tuple[messages.Member, ...]:
     )
 
 
-def tail(run: book.Run, path: pathlib.Path) -> messages.OutputTail:
+def tail(run: runs.Run, path: pathlib.Path) -> messages.OutputTail:
     """Return the last lines of a run's output, and whether its limit cut it."""
     page = output.read_tail(path)
     is_cut = 0 < run.start.output_limit_bytes < page.size

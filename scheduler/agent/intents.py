@@ -6,11 +6,11 @@ import dataclasses
 import pathlib
 import signal
 
-from scheduler.agent import book, fencing, records
+from scheduler.agent import fencing, records, runs
 from scheduler.protocol import fields, messages
 
 
-def of_stop(command: messages.StopCommand) -> book.Stop:
+def of_stop(command: messages.StopCommand) -> runs.Stop:
     """Return the suspend or kill that a stop command orders, begun now."""
     is_kill = command.action is fields.StopAction.KILL
     number = command.signal or int(signal.SIGTERM if is_kill else signal.SIGTSTP)
@@ -18,20 +18,20 @@ def of_stop(command: messages.StopCommand) -> book.Stop:
     return dataclasses.replace(stop, is_kill=is_kill, suspend_grace_ms=command.suspend_grace_ms)
 
 
-def of_kill(command: messages.KillCommand) -> book.Stop:
+def of_kill(command: messages.KillCommand) -> runs.Stop:
     """Return the kill that a command orders, begun now."""
     is_wall = command.cause is fields.KillCause.WALL_TIME
     stop = _kill(command.command_id, command.signal or int(signal.SIGTERM), command.grace_ms)
     return dataclasses.replace(stop, cause=fields.EndCause.WALL_TIME) if is_wall else stop
 
 
-def of_limit(start: messages.StartCommand) -> book.Stop:
+def of_limit(start: messages.StartCommand) -> runs.Stop:
     """Return the kill of a session whose wall time is over: its own warning and grace; it answers no command."""
     stop = _kill("", start.warn_signal or int(signal.SIGTERM), start.grace_ms)
     return dataclasses.replace(stop, cause=fields.EndCause.WALL_TIME)
 
 
-def of_run(run: book.Run, directory: pathlib.Path, *, has_shepherd: bool) -> book.Stop | None:
+def of_run(run: runs.Run, directory: pathlib.Path, *, has_shepherd: bool) -> runs.Stop | None:
     """
     Return the kill that nobody orders and that is due now, or None: by the wall-time limit, or by the fence.
 
@@ -40,7 +40,7 @@ def of_run(run: book.Run, directory: pathlib.Path, *, has_shepherd: bool) -> boo
         directory: of the run; its specification says whether it is fenced.
         has_shepherd: whether its shepherd lives and keeps the fence itself.
     """
-    start, is_running = run.start, run.state is book.RunState.RUNNING
+    start, is_running = run.start, run.state is runs.RunState.RUNNING
     ran_ms = run.running_ms(records.monotonic_ms())
     if is_running and start.wall_limit_s is not None and ran_ms >= start.wall_limit_s * 1000:
         return of_limit(start)
@@ -51,12 +51,12 @@ def of_run(run: book.Run, directory: pathlib.Path, *, has_shepherd: bool) -> boo
     return None
 
 
-def at_once() -> book.Stop:
+def at_once() -> runs.Stop:
     """Return the kill of a run that the controller has given up; it answers no command."""
     return _kill("", int(signal.SIGKILL), 0)
 
 
-def merge_kill(old: book.Stop, new: book.Stop) -> book.Stop:
+def merge_kill(old: runs.Stop, new: runs.Stop) -> runs.Stop:
     """Return the kill under way, answered under the new command, and earlier where the new one says so."""
     sooner_ms = min(old.grace_ms, new.begun_ms - old.begun_ms + new.grace_ms)
     return dataclasses.replace(
@@ -66,5 +66,5 @@ def merge_kill(old: book.Stop, new: book.Stop) -> book.Stop:
     )
 
 
-def _kill(command_id: str, number: int, grace_ms: int) -> book.Stop:
-    return book.Stop(command_id, True, number, grace_ms, 0, records.monotonic_ms(), fields.EndCause.KILLED)
+def _kill(command_id: str, number: int, grace_ms: int) -> runs.Stop:
+    return runs.Stop(command_id, True, number, grace_ms, 0, records.monotonic_ms(), fields.EndCause.KILLED)

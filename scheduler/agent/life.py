@@ -19,13 +19,14 @@ from typing import Any
 
 from scheduler.agent import (
     accounting,
-    book,
     evidence,
     holds,
     intents,
+    notices,
     processes,
     records,
     roll,
+    runs,
     starting,
     watches,
     work,
@@ -41,7 +42,7 @@ _SHEPHERD_S = 5
 class Life:
     """See the module. `launched` is set once the start has an outcome, `ended` once the end was reported."""
 
-    def __init__(self, run: book.Run, means: starting.Means, *, on_end: Callable[[Life], None]) -> None:
+    def __init__(self, run: runs.Run, means: starting.Means, *, on_end: Callable[[Life], None]) -> None:
         self.run = run
         self.launched = asyncio.Event()
         self.ended = asyncio.Event()
@@ -74,11 +75,12 @@ class Life:
 
     def adopt(self) -> None:
         """Take a run of an earlier agent over: by identity and boot id, never by pid alone."""
-        if self.run.state is book.RunState.STARTING:
+        if self.run.state is runs.RunState.STARTING:
             self.launch()
         elif self.run.boot != self._means.memory.boot:
             self.launched.set()
             self.run.running_since_ms = None
+            self.run.warning = self.run.warning if self.run.stop else None
             self._finish(fields.EndCause.GONE)
         else:
             self.cpus = tuple(records.read(self._dir / records.SPEC).get("cpus", ()))
@@ -112,27 +114,22 @@ class Life:
 
     # -- stop and continue
 
-    def begin_stop(self, stop: book.Stop) -> None:
+    def begin_stop(self, stop: runs.Stop) -> None:
         """Write a stop or kill down and carry it out; a kill under way only becomes earlier."""
         old = self.run.stop if self.run.stop is not None and self.run.stop.is_kill else None
-        is_warned = old is not None and self.run.warned
+        sent = self.run.warning if old is not None else None
         stop = stop if old is None else intents.merge_kill(old, stop)
+        warning = {"warning": sent and dataclasses.asdict(sent)}
         entry = {"kind": "stop", "session": self.run.session, "stop": dataclasses.asdict(stop)}
-        self._means.memory.record(entry)
-        self._carry_out(stop, is_warned=is_warned)
+        self._means.memory.record(entry | warning)
+        self._carry_out(stop)
 
-    def _carry_out(self, stop: book.Stop, *, is_warned: bool) -> None:
-        spent = max(0, records.monotonic_ms() - stop.begun_ms)
-        grace_ms = max(0, (stop.grace_ms if stop.is_kill else stop.suspend_grace_ms) - spent)
-        self.run.warned = is_warned
-        if grace_ms:
-            records.write(self._dir / records.GRACE, {"until_ms": records.monotonic_ms() + grace_ms})
-        self._begin(
-            self._kill(stop, grace_ms) if stop.is_kill else self._suspend(stop, grace_ms), stop.command_id
-        )
+    def _carry_out(self, stop: runs.Stop) -> None:
+        notice = notices.of(self.run, stop, self._means.memory)
+        notices.grant(self._dir, notice)
+        self._begin(self._kill(notice) if stop.is_kill else self._suspend(stop, notice), stop.command_id)
 
-    async def _suspend(self, stop: book.Stop, grace_ms: int) -> None:
-        notice = procedures.Notice(stop.signal, grace_ms, self._warned)
+    async def _suspend(self, stop: runs.Stop, notice: procedures.Notice) -> None:
         result = await procedures.suspend(self._how, self._target, notice)
         if isinstance(result, procedures.NotHeld):
             reason = "some processes could not be seen stopped in time; all were continued"
@@ -141,15 +138,11 @@ class Life:
             waited_ms = max(0, records.monotonic_ms() - stop.begun_ms)
             self._answer(self._hold.prove(result.members, warned=result.was_noticed, waited_ms=waited_ms))
 
-    async def _kill(self, stop: book.Stop, grace_ms: int) -> None:
-        notice = procedures.Notice(stop.signal, grace_ms, None if self.run.warned else self._warned)
+    async def _kill(self, notice: procedures.Notice) -> None:
         over = (self._dir / records.END).exists
         begins = self._kill_begins
         await procedures.kill(self._how, self._target, notice, before_kill=begins, is_over=over)
         await self._outlast_shepherd()
-
-    def _warned(self, delivered: bool) -> None:
-        self.run.warned = delivered
 
     def _kill_begins(self) -> None:
         self._means.memory.record({"kind": "kill-begun", "session": self.run.session})
@@ -202,16 +195,16 @@ class Life:
         if self.run.continuing is not None and not self.is_at_work:
             self._continue_again(*self.run.continuing)
         match self.run.state:
-            case book.RunState.RUNNING:
+            case runs.RunState.RUNNING:
                 if table:
                     self._usage.look(self._roll.call(self._target, table), self._target.shepherd)
                 self._end_if_due()
-            case book.RunState.SUSPENDED if recheck and not self.is_at_work:
+            case runs.RunState.SUSPENDED if recheck and not self.is_at_work:
                 again = self._hold.look(self.run.session)
                 if again is not None:
                     self._report(dataclasses.replace(again, command_id=self.run.suspended_by))
                 self._end_if_due()
-            case book.RunState.STOPPING if not self.is_at_work:
+            case runs.RunState.STOPPING if not self.is_at_work:
                 self._stop_again()
 
     def _continue_again(self, command_id: str, epoch: int) -> None:
@@ -222,7 +215,7 @@ class Life:
         """Carry a stop on that an agent before, or a full disk, left unfinished; not one that was taken back."""
         stop = self.run.stop
         if stop is not None and stop.command_id not in self._means.memory.book.withdrawn:
-            self._carry_out(stop, is_warned=True)
+            self._carry_out(stop)
 
     def _end_if_due(self) -> None:
         stop = intents.of_run(self.run, self._dir, has_shepherd=self._target.shepherd is not None)

@@ -15,8 +15,7 @@ from collections.abc import Coroutine
 from typing import Any, Protocol
 
 import scheduler.agent as package
-from scheduler.agent import book as books
-from scheduler.agent import desk, fencing, host, keyring, outbox, processes, records, starting, tails
+from scheduler.agent import desk, fencing, host, keyring, outbox, processes, records, runs, starting, tails
 from scheduler.protocol import messages, signing
 
 log = logging.getLogger(__name__)
@@ -187,7 +186,7 @@ def clean(means: starting.Means, *, retention_s: float) -> None:
     means.memory.compact(at=1)
 
 
-def _age_s(directory: pathlib.Path, run: books.Run | None, *, boot: str) -> float:
+def _age_s(directory: pathlib.Path, run: runs.Run | None, *, boot: str) -> float:
     """Return how long ago a run ended that is over, in seconds."""
     if run is not None and run.ended is not None and run.boot == boot:
         return (records.monotonic_ms() - run.ended.at_mono_ms) / 1000

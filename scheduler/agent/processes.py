@@ -223,8 +223,9 @@ def is_still(process: Process) -> bool:
 def waits_unstoppably(process: Process) -> bool:
     """Return whether the process, or one of its threads, waits in state D at this moment: no signal stops it there."""
     now = look(process.pid)
-    is_same = now is not None and now.identity == process.identity
-    return is_same and (now.state == "D" or "D" in _thread_states(now.pid))
+    if now is None or now.identity != process.identity:
+        return False
+    return now.state == "D" or "D" in _thread_states(now.pid)
 
 
 def _thread_states(pid: int) -> list[str]:

@@ -20,6 +20,8 @@ from scheduler.agent import fencing, launch, processes, records
 
 _LOOK_MS, _LOOK_AT_LIMIT_MS, _BLOCK = 1000, 100, 4096
 _SWIFT_LOOKS = 200
+#: What a continue discards where it waits: sent after it.
+_DISCARDED = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
 
 def shepherd(directory: str, ready: int, spec: records.Record) -> None:
@@ -115,8 +117,11 @@ def _wait(job: int, output: int, spec: records.Record) -> int:
 def _fence(job: int, fence: fencing.Fence, kill_ms: int) -> int:
     """Warn the job once, kill it after the grace; returns when that is."""
     now = records.monotonic_ms()
-    numbers: tuple[int, ...] = (signal.SIGKILL,) if kill_ms else (fence["signal"], signal.SIGCONT)
+    numbers: tuple[int, ...] = (signal.SIGKILL,)
     if not kill_ms:
+        numbers = (fence["signal"], signal.SIGCONT)
+        if fence["signal"] in _DISCARDED:
+            numbers = (signal.SIGCONT, fence["signal"])
         kill_ms = now + fence["grace_ms"]
         records.write(records.FENCED, {"mono_ms": now})
         records.write(records.GRACE, {"until_ms": kill_ms})

@@ -25,13 +25,19 @@ LOOK_AT_LEAST_S = 0.1
 PROOF_MS = 10_000
 #: How long a shepherd may sweep before the agent searches itself, in ms.
 SWEEP_MS = 200
+#: A continue discards the first three, and is itself the fourth.
+_NOT_FOR_HELD = frozenset({signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT})
 
 Members = list[processes.Process]
 
 
 @dataclasses.dataclass(frozen=True)
 class Notice:
-    """A signal before the act, the time in ms that it gives, and who is told whether the first process got it."""
+    """
+    A signal before the act, the time in ms that it gives, and who is told whether the first process got it.
+
+    Without `on_sent` the signal was sent before, by an agent that is gone, and is not sent again.
+    """
 
     number: int
     grace_ms: int
@@ -122,13 +128,15 @@ def _give_notice(how: driver.StopDriver, target: driver.Target, notice: Notice) 
     if how.is_held(target, members):
         return False
     group = [process for process in members if process.group == target.job.pid]
+    caught = [process for process in group if processes.catches(process.pid, signal.SIGTSTP)]
+    if notice.on_sent is None:
+        return bool(caught)
     if notice.number not in (0, signal.SIGTSTP):
         for process in group:
             if processes.catches(process.pid, notice.number):
                 processes.send(process, notice.number)
-    caught = any(processes.catches(process.pid, signal.SIGTSTP) for process in group)
     notice.sent(how.notify(target, signal.SIGTSTP, everyone=False))
-    return caught
+    return bool(caught)
 
 
 async def resume(how: driver.StopDriver, target: driver.Target, *, timeout_ms: int = PROOF_MS) -> Continued:
@@ -159,15 +167,13 @@ async def kill(
     Args:
         how: the driver.
         target: the session's processes.
-        notice: warning and grace; without `on_sent` the warning was sent before, by an agent that is gone.
+        notice: warning and grace.
         before_kill: called once, before the first SIGKILL; from then on there is no way back.
         is_over: whether the shepherd has written that it swept the last member. It is asked for a while before the
             machine is searched for members, which costs more.
     """
     if notice.grace_ms > 0:
-        if notice.on_sent is not None:
-            notice.sent(how.notify(target, notice.number, everyone=True))
-        how.release(target)
+        _warn(how, target, notice)
         if await _wait_until(lambda: _is_gone(how, target), notice.grace_ms):
             return
     before_kill()
@@ -176,6 +182,25 @@ async def kill(
         if await _wait_until(is_over, SWEEP_MS):
             return
     await sweep(how, target)
+
+
+def _warn(how: driver.StopDriver, target: driver.Target, notice: Notice) -> None:
+    """
+    Warn every member once, so that no handler runs before the journal knows that it may.
+
+    The warning waits while its receiver is held, and sent once more it is still one: whoever dies here leaves a session
+    that its successor warns without warning it twice. What is discarded on the way out of a stop goes to what runs.
+    """
+    if notice.on_sent is None or notice.number in _NOT_FOR_HELD:
+        how.release(target)
+        if notice.on_sent is not None:
+            notice.sent(how.notify(target, notice.number, everyone=True))
+        return
+    how.hold(target)
+    try:
+        notice.sent(how.notify(target, notice.number, everyone=True))
+    finally:
+        how.release(target)
 
 
 async def sweep(how: driver.StopDriver, target: driver.Target) -> None:

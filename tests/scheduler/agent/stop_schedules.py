@@ -52,6 +52,7 @@ class Schedule:
         self.orders: list[messages.StopCommand] = []
         self.story: list[str] = []
         self.withdrawn: set[str] = set()
+        self._withdrawals: dict[str, str] = {}
 
     def play(self) -> dict[str, int]:
         """Play it to its end; returns what was counted."""
@@ -123,7 +124,7 @@ class Schedule:
 
     def is_withdrawn(self, stop: messages.Command) -> bool:
         """Say whether a stop was taken back in time."""
-        return "withdrawn" in self._answers[stop.command_id]
+        return "withdrawn" in self._answers[self._withdrawals.get(stop.command_id, "")]
 
     def _order(self, command: messages.Command) -> None:
         """Give an order one to five times, and wait for its answer; now and then take a stop back meanwhile."""
@@ -133,13 +134,14 @@ class Schedule:
         self._issue(command)
         if isinstance(command, messages.StopCommand):
             self.orders.append(command)
-            if command.action is fields.StopAction.SUSPEND and self._chance.random() < 0.3:
+            if command.action == fields.StopAction.SUSPEND and self._chance.random() < 0.3:
                 for _ in range(self._chance.randint(0, 4)):
                     self._step()
                 withdrawal = self._about(messages.WithdrawCommand, command.epoch, stops=command.command_id)
                 self.withdrawn.add(command.command_id)
+                self._withdrawals[command.command_id] = withdrawal.command_id
                 self._issue(withdrawal)
-                waits.append(withdrawal)
+                waits = [withdrawal]
         end = time.monotonic() + DEADLINE_S
         while not all(self._answers[one.command_id] for one in waits):
             if time.monotonic() > end:

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from scheduler.agent import accounting, book, processes, records
+from scheduler.agent import accounting, processes, records, runs
 from scheduler.protocol import fields
 from tests.scheduler.agent import bench as benches
 
@@ -17,13 +17,13 @@ SELF, KILLED, WALL, GONE = (
 
 
 def a_run(*, stop=None, warned=False):
-    run = book.Run(start=benches.a_start(), epoch=1, boot="b", running_since_ms=None, ran_ms=500)
-    run.stop, run.warned = stop, warned
+    run = runs.Run(start=benches.a_start(), epoch=1, boot="b", running_since_ms=None, ran_ms=500)
+    run.stop, run.warning = stop, runs.Warned(True, 0) if warned else None
     return run
 
 
 def a_stop(*, cause=KILLED, begun=False, is_kill=True):
-    return book.Stop("c", is_kill, 15, 0, 0, 0, cause, kill_begun=begun)
+    return runs.Stop("c", is_kill, 15, 0, 0, 0, cause, kill_begun=begun)
 
 
 def conclude(tmp_path, run, *, code=None, number=None, cause=SELF, known=True):

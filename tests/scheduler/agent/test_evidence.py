@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from scheduler.agent import book, evidence, processes
+from scheduler.agent import evidence, processes, runs
 from tests.scheduler.agent import bench as benches
 
 
@@ -20,7 +20,7 @@ def test_members_are_told_up_to_a_thousand():
 def test_a_tail_says_whether_the_limit_cut_the_output(tmp_path, limit, is_cut):
     path = tmp_path / "output"
     path.write_text("abcd")
-    run = book.Run(start=benches.a_start(output_limit_bytes=limit), epoch=3)
+    run = runs.Run(start=benches.a_start(output_limit_bytes=limit), epoch=3)
     told = evidence.tail(run, path)
 
     assert (told.tail, told.size, told.truncated) == ("abcd", 4, is_cut)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scheduler.agent import book, fencing, intents, processes, records
+from scheduler.agent import fencing, intents, processes, records, runs
 from scheduler.protocol import fields, messages
 from tests.conformance import programs
 from tests.scheduler.agent import bench as benches
@@ -96,6 +96,6 @@ async def test_the_agent_fences_a_job_whose_supervisor_is_dead(bench):
 
 @pytest.mark.parametrize(("state", "is_due"), [("running", True), ("suspended", False)])
 def test_the_wall_time_counts_while_a_session_runs(tmp_path, state, is_due):
-    run = book.Run(start=benches.a_start(wall_limit_s=1), epoch=1, state=book.RunState(state), ran_ms=1000)
+    run = runs.Run(start=benches.a_start(wall_limit_s=1), epoch=1, state=runs.RunState(state), ran_ms=1000)
 
     assert (intents.of_run(run, tmp_path, has_shepherd=True) is not None) is is_due

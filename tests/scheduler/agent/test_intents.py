@@ -2,7 +2,7 @@
 
 import pytest
 
-from scheduler.agent import book, intents
+from scheduler.agent import intents, runs
 from scheduler.protocol import fields, messages
 from tests.scheduler.agent import bench as benches
 
@@ -46,10 +46,10 @@ def test_a_run_that_was_given_up_is_killed_without_a_warning():
 
 
 def test_a_later_kill_can_only_make_a_kill_earlier():
-    old = book.Stop("a", True, 15, 5000, 0, 1000, fields.EndCause.WALL_TIME)
-    sooner = book.Stop("b", True, 9, 100, 0, 2000, fields.EndCause.KILLED)
-    later = book.Stop("", True, 9, 90_000, 0, 2000, fields.EndCause.KILLED)
-    suspend = book.Stop("c", False, 20, 0, 0, 2000, fields.EndCause.KILLED)
+    old = runs.Stop("a", True, 15, 5000, 0, 1000, fields.EndCause.WALL_TIME)
+    sooner = runs.Stop("b", True, 9, 100, 0, 2000, fields.EndCause.KILLED)
+    later = runs.Stop("", True, 9, 90_000, 0, 2000, fields.EndCause.KILLED)
+    suspend = runs.Stop("c", False, 20, 0, 0, 2000, fields.EndCause.KILLED)
 
     assert (intents.merge_kill(old, sooner).grace_ms, intents.merge_kill(old, sooner).command_id) == (
         1100,

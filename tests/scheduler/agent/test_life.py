@@ -1,13 +1,14 @@
 """One run of a session, with real processes: launch, stop, continue, end, and every death around it."""
 
+import dataclasses
 import os
 import signal
 
 import pytest
 
-from scheduler.agent import book, processes, records
+from scheduler.agent import intents, processes, records, runs
 from scheduler.agent.stop import procedures
-from scheduler.protocol import fields, messages
+from scheduler.protocol import codec, fields, messages
 from tests.conformance import jobs, programs
 from tests.scheduler.agent import bench as benches
 
@@ -186,7 +187,7 @@ async def test_that_a_suspended_session_ran_is_told_by_another_proof_of_its_stop
 
     assert {report.command_id for report in told.values()} == {stop.command_id}
     assert all(report.members[0].state == "T" for report in told.values())
-    assert bench.memory.book.runs[run.session].state is book.RunState.SUSPENDED
+    assert bench.memory.book.runs[run.session].state is runs.RunState.SUSPENDED
 
 
 async def test_a_session_that_ran_and_stands_again_before_the_look_is_told_too(bench):
@@ -291,11 +292,115 @@ async def test_a_stop_that_an_agent_left_behind_is_carried_on_by_the_next(bench)
     run = await bench.started(IGNORES_TERM)
     stop = run.end(grace_ms=700)
     bench.tell(stop)
-    await bench.until(lambda: bench.memory.book.runs[run.session].warned, "the warning was sent")
+    await bench.until(lambda: bench.memory.book.runs[run.session].warning, "the warning was sent")
     await bench.restart()
     ended = await bench.report(messages.Ended, command_id=stop.command_id)
 
     assert (ended.signal, ended.after_warning) == (signal.SIGKILL, True)
+
+
+#: Once warned it waits for a file, and leaves with this code.
+ON_TERM_LATER = """
+def leave(*_):
+    while not os.path.exists(os.environ["GO"]):
+        time.sleep(0.01)
+    os._exit(CODE)
+signal.signal(signal.SIGNAL, leave); ready()
+while True:
+    time.sleep(0.01)
+"""
+
+
+def on_term_later(code, name="SIGTERM"):
+    return ON_TERM_LATER.replace("CODE", str(code)).replace("SIGNAL", name)
+
+
+async def warned(bench, code, **more):
+    """Start a session, and have it warned of a stop with a long grace."""
+    go = bench.place / "go"
+    run = await bench.started(on_term_later(code), env={"GO": str(go)}, **more)
+    stop = run.end(grace_ms=60_000)
+    bench.tell(stop)
+    await bench.until(lambda: bench.memory.book.runs[run.session].warning, "the warning was sent")
+    return run, stop, go
+
+
+@pytest.mark.parametrize("code", [0, 3, 143])
+@pytest.mark.parametrize("is_compacted", [False, True])
+async def test_an_exit_after_the_warning_is_told_as_such_by_the_next_agent(bench, code, is_compacted):
+    run, stop, go = await warned(bench, code)
+    shepherd = run.shepherd
+    if is_compacted:
+        bench.memory.compact(at=1)
+    await bench.down()
+    go.touch()
+    await bench.until(lambda: not processes.is_alive(shepherd), "it ended while no agent was there")
+    await bench.up()
+    ended = await bench.report(messages.Ended, command_id=stop.command_id)
+
+    assert (ended.exit_code, ended.after_warning) == (code, True)
+
+
+async def test_a_warning_counts_for_the_kill_that_takes_the_stops_place_also_after_a_restart(bench):
+    run, _, _ = await warned(bench, 0)
+    later = run.kill(grace_ms=60_000)
+    bench.tell(later)
+    await bench.until(
+        lambda: bench.memory.book.runs[run.session].stop.command_id == later.command_id, "the kill took over"
+    )
+    await bench.restart()
+    last = run.kill()
+    ended = await bench.ask(last, messages.Ended)
+
+    assert (ended.signal, ended.after_warning) == (signal.SIGKILL, True)
+
+
+async def test_a_warning_that_no_agent_came_to_send_is_sent_by_the_next_with_its_whole_grace(bench):
+    run = await bench.started(on_term(0))
+    stop = run.end(grace_ms=1500)
+    bench.memory.accept(stop)
+    plain = dataclasses.asdict(intents.of_stop(codec.decode(codec.encode(stop))))
+    bench.memory.record({"kind": "stop", "session": run.session, "stop": plain, "warning": None})
+    await bench.down()
+    await jobs.holds(lambda: True, 1.6)
+    await bench.up()
+    ended = await bench.report(messages.Ended, command_id=stop.command_id)
+
+    assert (ended.exit_code, ended.after_warning, ended.checkpointed) == (0, True, True)
+
+
+async def test_a_suspended_session_acts_on_a_warning_that_a_continue_would_discard(bench):
+    run = await bench.started(on_term_later(3, "SIGTTIN"), env={"GO": "/"}, warn_signal=signal.SIGTTIN)
+    await bench.ask(run.suspend(), messages.Stopped)
+    ended = await bench.ask(run.kill(grace_ms=20_000, signal=signal.SIGTTIN), messages.Ended)
+
+    assert (ended.exit_code, ended.after_warning) == (3, True)
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+async def test_an_exit_for_a_warning_that_was_taken_back_too_late_counts_as_after_it(bench, is_restarted):
+    run, stop, go = await warned(bench, 3)
+    await bench.ask(run.about(messages.WithdrawCommand, stops=stop.command_id), messages.Withdrawn)
+    if is_restarted:
+        await bench.restart()
+    go.touch()
+    ended = await bench.report(messages.Ended, session=run.session)
+
+    assert (ended.exit_code, ended.after_warning, ended.cause) == (3, True, fields.EndCause.SELF)
+
+
+async def test_an_exit_after_the_grace_of_a_warning_that_was_taken_back_is_its_own(bench):
+    go = bench.place / "go"
+    run = await bench.started(on_term_later(3), env={"GO": str(go)})
+    stop = run.end(grace_ms=900)
+    bench.tell(stop)
+    await bench.until(lambda: bench.memory.book.runs[run.session].warning, "the warning was sent")
+    await bench.ask(run.about(messages.WithdrawCommand, stops=stop.command_id), messages.Withdrawn)
+    await jobs.holds(lambda: True, 1)
+    go.touch()
+    ended = await bench.report(messages.Ended, session=run.session)
+
+    assert (ended.exit_code, ended.after_warning) == (3, False)
 
 
 async def test_a_job_outlives_its_shepherd_stays_stopped_and_its_exit_status_is_unknown(bench):

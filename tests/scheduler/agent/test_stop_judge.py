@@ -7,9 +7,9 @@ from tests.scheduler.agent import bench, stop_judge
 
 ORDERS = [
     messages.StopCommand(
-        command_id=bench.new_id(), session=bench.new_id(), epoch=epoch, action="suspend", mode="suspend"
+        command_id=bench.new_id(), session=bench.new_id(), epoch=epoch, action=action, mode=mode
     )
-    for epoch in (1, 2)
+    for epoch, action, mode in ((1, "suspend", "suspend"), (2, "kill", "terminate"))
 ]
 
 
@@ -18,7 +18,9 @@ def an_act(number=0, **more):
     return {"what": "stop", "now": "T", "epoch": order.epoch, "order": order.command_id, "known": True} | more
 
 
-ALL_WELL = [an_act(0), an_act(0, now=""), an_act(1, what="warn", now=""), an_act(1, now="X")]
+WARN, GO_ON = an_act(1, what="warn", now=""), an_act(1, what="continue", now="S")
+WARNED = [an_act(1), WARN, GO_ON]
+ALL_WELL = [an_act(0), an_act(0, now=""), GO_ON, *WARNED, an_act(1, now="X")]
 
 
 def faults(acts, withdrawn=()):
@@ -29,22 +31,30 @@ def faults(acts, withdrawn=()):
 def test_two_orders_that_are_carried_out_once_each_are_no_fault():
     assert stop_judge.count(ALL_WELL, ORDERS, set())["stops"] == 2
     assert faults(ALL_WELL) == set()
-    assert faults(ALL_WELL[2:], [ORDERS[0].command_id]) == set()
+    assert faults(ALL_WELL[3:], [ORDERS[0].command_id]) == set()
 
 
 @pytest.mark.parametrize(
     ("acts", "fault"),
     [
-        ([*ALL_WELL, an_act(1)], "doubled"),
-        (ALL_WELL[:2], "missed"),
+        ([*ALL_WELL, an_act(0)], "doubled"),
+        ([*ALL_WELL, an_act(1, now="X")], "doubled"),
+        (ALL_WELL[:3], "missed"),
+        (ALL_WELL[:-1], "missed"),
         ([*ALL_WELL, an_act(order="nobody's")], "foreign"),
         ([*ALL_WELL, an_act(now="", known=False)], "unwritten"),
-        ([*ALL_WELL, an_act(1, what="warn", now="")], "warned twice"),
+        ([*ALL_WELL[:-1], WARN, ALL_WELL[-1]], "warned twice"),
+        ([*ALL_WELL[:-1], *WARNED, ALL_WELL[-1]], "warned twice"),
+        ([*ALL_WELL[:3], ALL_WELL[-1]], "not warned"),
     ],
 )
 def test_each_planted_fault_is_found_and_no_other(acts, fault):
     assert faults(acts) - {"missed"} == {fault} - {"missed"}
     assert fault in faults(acts)
+
+
+def test_what_waits_while_a_session_is_held_is_one_warning_however_often_it_is_sent():
+    assert faults([*ALL_WELL[:4], WARN, WARN, *ALL_WELL[5:]]) == set()
 
 
 def test_a_stop_of_another_epoch_is_foreign():

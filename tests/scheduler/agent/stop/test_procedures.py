@@ -1,6 +1,7 @@
 """The procedures over a scripted driver: order of acts, races, and what cannot be shown."""
 
 import asyncio
+import signal
 
 import pytest
 
@@ -151,16 +152,51 @@ async def test_a_kill_warns_continues_waits_and_kills():
         how, a_target(), notice(15, 50, told), before_kill=lambda: begun.append(list(how.acts))
     )
 
-    assert how.acts == ["notify 15", "release", "kill"]
-    assert begun == [["notify 15", "release"]]
+    assert how.acts == ["hold", "notify 15", "release", "kill"]
+    assert begun == [["hold", "notify 15", "release"]]
     assert told == [True]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT])
+async def test_a_warning_that_a_continue_would_discard_goes_to_what_runs(number):
+    how, told = fake.FakeDriver({100: "T"}), []
+    await procedures.kill(how, a_target(), notice(int(number), 30, told), before_kill=lambda: None)
+
+    assert how.acts == ["release", f"notify {int(number)}", "kill"]
+    assert told == [True]
+
+
+async def test_who_is_told_of_a_warning_is_told_while_it_still_waits():
+    how, states = fake.FakeDriver({100: "S"}), []
+    told = procedures.Notice(15, 30, lambda delivered: states.append(dict(how.members)))
+    await procedures.kill(how, a_target(), told, before_kill=lambda: None)
+
+    assert states == [{100: "T"}]
+
+
+async def test_a_warning_that_cannot_be_written_down_leaves_nothing_held():
+    def full(delivered):
+        raise OSError("full")
+
+    how = fake.FakeDriver({100: "S"})
+    with pytest.raises(OSError, match="full"):
+        await procedures.kill(how, a_target(), procedures.Notice(15, 30, full), before_kill=lambda: None)
+
+    assert how.members == {100: "S"}
+
+
+async def test_a_notice_that_was_given_before_is_not_given_twice():
+    how = fake.FakeDriver({100: "S"})
+    await procedures.suspend(how, a_target(), notice())
+
+    assert how.acts == ["hold"]
 
 
 async def test_a_job_that_heeds_the_warning_is_not_killed():
     how, begun = fake.FakeDriver({100: "S"}, dies_of=frozenset({15})), []
     await procedures.kill(how, a_target(), notice(15, 60_000, []), before_kill=lambda: begun.append(1))
 
-    assert (how.acts, begun) == (["notify 15", "release"], [])
+    assert (how.acts, begun) == (["hold", "notify 15", "release"], [])
 
 
 async def test_without_grace_there_is_no_warning():
