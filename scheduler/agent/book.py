@@ -58,9 +58,16 @@ class Book:
                 raise ValueError(f"an entry of a kind this version does not know: {kind}")
 
     def find(self, session: str, epoch: int) -> runs.Run | None:
-        """Return the run with exactly this epoch, ended or not."""
+        """
+        Return the run with exactly this epoch, ended or not; or the living one that was to get it by a resume.
+
+        Whatever became of that resume, the processes are what the controller means.
+        """
         run = self.runs.get(session)
-        return run if run is not None and run.epoch == epoch else None
+        if run is None or run.epoch == epoch:
+            return run
+        is_held = run.job is not None and run.state is not runs.RunState.ENDED
+        return run if is_held and run.epoch < epoch else None
 
     def held(self) -> list[messages.HeldSession]:
         """Return what the node holds, for hello and heartbeat; starts under way have an open command instead."""
@@ -108,6 +115,9 @@ class Book:
                 _continue(run, command)
             case messages.ResumeCommand():
                 _continue(run, command)
+            case messages.StopCommand() if run is not None and command.epoch > run.epoch:
+                run.epoch = command.epoch
+                self.cancelled.add((command.session, command.epoch))  # a resume that comes later is overtaken
             case messages.KillCommand() if run is not None:
                 run.epoch = max(run.epoch, command.epoch)
             case messages.KillCommand():
@@ -157,6 +167,8 @@ class Book:
                 run.epoch, run.suspended_by = report.epoch, ""
                 if not isinstance(report, messages.Withdrawn):
                     run.warning = None
+            case messages.ResumeFailed():
+                run.epoch = report.epoch
             case messages.Ended():
                 self._rest(run, runs.RunState.ENDED, report.at_mono_ms)
                 run.ended = report

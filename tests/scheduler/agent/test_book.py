@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from scheduler.agent import book, processes
+from scheduler.agent import book, processes, runs
 from scheduler.protocol import codec, messages
 from tests.scheduler.agent import bench as benches
 
@@ -46,11 +46,18 @@ STOPPED = report(
 )  # fmt: skip
 RESUMED = report(messages.Resumed(members=()), 3, epoch=2, at=9000)
 BEGUN = [command(START), LAUNCHED, STARTED]
+UNWARNED = stop(is_kill=True) | {"warning": None}
+WARNED = {"kind": "warned", "session": START.session, "warning": {"delivered": True, "until_ms": 6500}}
+WITHDRAWAL = command(about(messages.WithdrawCommand, stops=STOP_ID))
+WITHDRAWN = report(messages.Withdrawn(), 6)
 HISTORIES = {
     "accepted": BEGUN[:1],
     "running": BEGUN,
     "stopping": [*BEGUN, stop()],
     "kill begun": [*BEGUN, stop(is_kill=True), {"kind": "kill-begun", "session": START.session}],
+    "warned": [*BEGUN, UNWARNED, WARNED],
+    "withdrawn after the warning": [*BEGUN, UNWARNED, WARNED, WITHDRAWAL, WITHDRAWN],
+    "resume failed": [*BEGUN, stop(), STOPPED, report(messages.ResumeFailed(error="e"), 5, epoch=2)],
     "suspended": [*BEGUN, stop(), STOPPED],
     "resuming": [*BEGUN, stop(), STOPPED, command(about(messages.ResumeCommand, epoch=2))],
     "resumed": [*BEGUN, stop(), STOPPED, RESUMED],
@@ -94,6 +101,22 @@ def test_a_launched_run_has_identities_and_counts_its_time():
 
     assert (run.shepherd, run.job) == (processes.Identity(10, 1), processes.Identity(11, 2))
     assert run.running_ms(1600) == 600
+
+
+def test_a_warning_is_known_from_its_entry_on_and_counts_for_its_grace_once_taken_back():
+    assert made_of([*BEGUN, UNWARNED]).runs[START.session].warning is None
+    assert run_of("warned").warning == runs.Warned(True, 6500)
+    assert run_of("withdrawn after the warning").warning == runs.Warned(True, 6500)
+
+
+def test_a_stop_of_an_agent_that_wrote_no_warnings_counts_as_warned():
+    assert run_of("stopping").warning == runs.Warned(True, 3000)
+
+
+def test_a_failed_resume_raises_the_epoch_and_leaves_the_session_suspended():
+    run = run_of("resume failed")
+
+    assert (run.epoch, run.state) == (2, "suspended")
 
 
 def test_suspended_time_does_not_count():

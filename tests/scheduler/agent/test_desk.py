@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from scheduler.agent.stop import procedures, signals
 from scheduler.protocol import fields, messages, signing
 from tests.scheduler.agent import bench as benches
 from tests.scheduler.protocol import later_version
@@ -111,6 +112,59 @@ async def test_a_cancelled_resume_is_refused_and_a_later_one_works(bench):
     assert {p.state for p in run.members} == {"T"}
 
     await bench.ask(run.about(messages.ResumeCommand, epoch=3), messages.Resumed)
+
+
+async def unresumable(bench, monkeypatch):
+    """Start a session, suspend it, and have a resume under epoch 2 fail."""
+    run = await bench.started()
+    await bench.ask(run.suspend(), messages.Stopped)
+    with monkeypatch.context() as patch:
+        patch.setattr(signals.SignalDriver, "release", lambda self, target: None)
+        patch.setitem(procedures.resume.__kwdefaults__, "timeout_ms", 30)
+        failed = await bench.ask(run.about(messages.ResumeCommand, epoch=2), messages.ResumeFailed)
+
+    assert failed.epoch == 2
+    return run
+
+
+async def held_epoch(bench):
+    told = len(bench.reports(messages.Heartbeat))
+    await bench.until(lambda: len(bench.reports(messages.Heartbeat)) > told, "another heartbeat")
+    return [(held.epoch, held.state) for held in bench.reports(messages.Heartbeat)[-1].sessions]
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+async def test_after_a_failed_resume_the_agent_holds_the_session_under_the_new_epoch(
+    bench, monkeypatch, is_restarted
+):
+    run = await unresumable(bench, monkeypatch)
+    if is_restarted:
+        await bench.restart()
+
+    assert await held_epoch(bench) == [(2, fields.HeldState.SUSPENDED)]
+
+    stopped = await bench.ask(run.suspend(epoch=2), messages.Stopped)
+    await bench.ask(run.about(messages.ResumeCommand, epoch=3), messages.Resumed)
+
+    assert [(m.pid, m.state) for m in stopped.members] == [(run.pid, "T")]
+    assert {p.state for p in run.members} <= {"S", "R"}
+
+
+async def test_after_a_failed_resume_a_stop_by_kill_ends_the_session(bench, monkeypatch):
+    run = await unresumable(bench, monkeypatch)
+    ended = await bench.ask(run.end(epoch=2, grace_ms=0), messages.Ended)
+
+    assert (ended.epoch, run.members) == (2, [])
+
+
+async def test_a_stop_under_the_epoch_of_a_lost_resume_holds_the_session_and_a_late_resume_is_refused(bench):
+    run = await bench.started()
+    await bench.ask(run.suspend(), messages.Stopped)
+    stopped = await bench.ask(run.suspend(epoch=2), messages.Stopped)
+    await bench.ask(run.about(messages.ResumeCommand, epoch=2), messages.StartRefused)
+
+    assert (stopped.epoch, [m.pid for m in stopped.members]) == (2, [run.pid])
+    assert {p.state for p in run.members} == {"T"}
 
 
 async def test_a_kill_with_the_epoch_of_a_lost_resume_ends_the_suspended_run(bench):
