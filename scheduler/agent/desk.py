@@ -46,7 +46,7 @@ class Desk:
         self._out.heard(envelope.version)
         try:
             self._take(envelope.body)
-        except journal.JournalError as fault:
+        except (journal.JournalError, OSError) as fault:
             log.error("a command was not carried out: %s", fault)
             self._book.drop_unfinished()
 

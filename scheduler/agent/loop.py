@@ -11,11 +11,23 @@ import logging
 import os
 import pathlib
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 import scheduler.agent as package
-from scheduler.agent import desk, fencing, host, keyring, outbox, processes, records, runs, starting, tails
+from scheduler.agent import (
+    desk,
+    fencing,
+    guards,
+    host,
+    keyring,
+    outbox,
+    processes,
+    records,
+    runs,
+    starting,
+    tails,
+)
 from scheduler.protocol import messages, signing
 
 log = logging.getLogger(__name__)
@@ -24,6 +36,7 @@ _TICK_S = 1.0
 _RECHECK_EVERY = 5
 _SAMPLE_EVERY = 2
 _CLEAN_EVERY = 3600
+_TIMERS = ("the heartbeat", "the tick")
 RETENTION_S = 7 * 86_400
 
 
@@ -66,6 +79,7 @@ class Agent:
         self._options = options
         self._done = asyncio.Event()
         self._ticks = 0
+        self._guard = guards.Guard()
         self._keys = keyring.KeyRing(options.key, options.key_file)
         self._out: outbox.Outbox | None = None
         self._desk: desk.Desk | None = None
@@ -99,8 +113,8 @@ class Agent:
         transport.start()
         self._desk.adopt_all()
         timers = [
-            self._every(self._options.heartbeat_s, self._beat),
-            self._every(min(_TICK_S, self._options.heartbeat_s), self._tick),
+            self._every(self._options.heartbeat_s, _TIMERS[0], self._beat),
+            self._every(min(_TICK_S, self._options.heartbeat_s), _TIMERS[1], self._tick),
         ]
         tasks = [self._loop.create_task(timer) for timer in timers]
         await self._done.wait()
@@ -110,13 +124,10 @@ class Agent:
             one.leave()
         await asyncio.to_thread(transport.stop)
 
-    def _every(self, seconds: float, act: Any) -> Coroutine[Any, Any, None]:
+    def _every(self, seconds: float, timer: str, act: Callable[[], object]) -> Coroutine[Any, Any, None]:
         async def repeat() -> None:
             while True:
-                try:
-                    act()
-                except Exception:
-                    log.exception("a timer of the agent failed; it goes on")
+                self._guard.run(timer, act)
                 await asyncio.sleep(seconds)
 
         return repeat()
@@ -148,18 +159,31 @@ class Agent:
         assert self._desk is not None
         assert self._tails is not None
         self._ticks += 1
+        lives = list(self._desk.lives.values())
+        table = processes.scan() if lives and self._ticks % _SAMPLE_EVERY == 0 else {}
+        recheck = self._ticks % _RECHECK_EVERY == 0
+        duties: dict[str, Callable[[], object]] = {
+            f"the watch over session {one.run.session}": functools.partial(one.tick, table, recheck=recheck)
+            for one in lives
+        }
+        duties |= {
+            "reading the key": self._refresh_key,
+            "reading outputs": self._tails.look,
+            "sending reports again": self._out.resend,
+            "compacting the journal": self._means.memory.compact,
+        }
+        if self._ticks % _CLEAN_EVERY == 1:
+            retention_s = self._options.retention_s
+            duties["cleaning up"] = functools.partial(clean, self._means, retention_s=retention_s)
+        self._guard.keep({*duties, "cleaning up", *_TIMERS})
+        for duty, act in duties.items():
+            self._guard.run(duty, act)
+
+    def _refresh_key(self) -> None:
+        assert self._out is not None
         if self._keys.refresh():
             self._out.key = self._keys.current
             self._greet()
-        lives = list(self._desk.lives.values())
-        table = processes.scan() if lives and self._ticks % _SAMPLE_EVERY == 0 else {}
-        for one in lives:
-            one.tick(table, recheck=self._ticks % _RECHECK_EVERY == 0)
-        self._tails.look()
-        self._out.resend()
-        self._means.memory.compact()
-        if self._ticks % _CLEAN_EVERY == 1:
-            clean(self._means, retention_s=self._options.retention_s)
 
 
 def clean(means: starting.Means, *, retention_s: float) -> None:

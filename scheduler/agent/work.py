@@ -16,6 +16,7 @@ class Work:
     def __init__(self, name: str) -> None:
         self._name = name
         self._task: asyncio.Task[None] | None = None
+        self._fault = ""
 
     @property
     def is_busy(self) -> bool:
@@ -41,5 +42,7 @@ class Work:
     def _ended(self, task: asyncio.Task[None]) -> None:
         if self._task is task:
             self._task = None
-        if not task.cancelled() and task.exception() is not None:
-            log.error("work on session %s failed", self._name, exc_info=task.exception())
+        fault = None if task.cancelled() else task.exception()
+        if fault is not None and repr(fault) != self._fault:  # it is tried again every second
+            log.error("work on session %s failed", self._name, exc_info=fault)
+        self._fault = repr(fault) if fault is not None else ""

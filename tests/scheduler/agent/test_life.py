@@ -343,14 +343,17 @@ async def test_an_exit_after_the_warning_is_told_as_such_by_the_next_agent(bench
 
 async def test_a_warning_counts_for_the_kill_that_takes_the_stops_place_also_after_a_restart(bench):
     run, _, _ = await warned(bench, 0)
+    sent = bench.memory.book.runs[run.session].warning
     later = run.kill(grace_ms=60_000)
     bench.tell(later)
     await bench.until(
         lambda: bench.memory.book.runs[run.session].stop.command_id == later.command_id, "the kill took over"
     )
     await bench.restart()
-    last = run.kill()
-    ended = await bench.ask(last, messages.Ended)
+
+    assert bench.memory.book.runs[run.session].warning == sent
+
+    ended = await bench.ask(run.kill(), messages.Ended)
 
     assert (ended.signal, ended.after_warning) == (signal.SIGKILL, True)
 

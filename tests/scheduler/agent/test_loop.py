@@ -39,7 +39,7 @@ async def test_last_lines_come_while_the_output_grows_and_not_otherwise(bench):
 
 async def test_a_failing_timer_does_not_end_the_agent(bench, monkeypatch, caplog):
     monkeypatch.setattr(bench.memory, "compact", lambda **more: 1 / 0)
-    await bench.until(lambda: "timer of the agent failed" in caplog.text, "the failure is logged")
+    await bench.until(lambda: "failed and is tried again" in caplog.text, "the failure is logged")
     monkeypatch.undo()
     await bench.started()
 
@@ -84,3 +84,20 @@ async def test_sessions_run_side_by_side(bench):
 
     assert len({run.pid for run in runs}) == 3
     assert {len(run.members) for run in runs} == {1}
+
+
+async def test_a_session_whose_watch_fails_keeps_no_other_from_its_limit(bench, caplog):
+    broken = await bench.started()
+    lives = bench.agent._desk.lives
+
+    def fails(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    lives[broken.session].tick = fails
+    other = await bench.started(wall_limit_s=1, grace_ms=0)
+    ended = await bench.report(messages.Ended, session=other.session)
+    told = [r for r in caplog.records if f"session {broken.session} failed" in r.message]
+
+    assert ended.cause is fields.EndCause.WALL_TIME
+    assert len(told) == 1
+    assert list(lives) == [broken.session]

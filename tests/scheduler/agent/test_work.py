@@ -76,3 +76,18 @@ async def test_released_work_counts_as_idle_while_it_ends():
 
     assert not one.is_busy
     await turns()
+
+
+async def test_what_fails_again_and_again_is_told_once_until_it_works_or_fails_otherwise(caplog):
+    async def fail(text):
+        raise OSError(text)
+
+    async def works():
+        pass
+
+    one = work.Work("s")
+    for act in (fail("full"), fail("full"), fail("broken"), works(), fail("broken")):
+        one.begin(act)
+        await turns()
+
+    assert len(caplog.records) == 3
