@@ -1,6 +1,7 @@
 """
 Measures the scheduling core (selection beside CP-SAT and beside three schedulers' rules, whole rounds), the agent, and
-the whole: rounds on PostgreSQL, and preemptions and sessions from end to end with real processes.
+the whole: rounds on PostgreSQL, preemptions and sessions from end to end with real processes, the REST API, and the
+live stream beside a plain Channels group.
 
 Prints Markdown tables. Figures of a shared machine are noisy: compare ratios.
 """
@@ -13,7 +14,7 @@ import platform
 import sys
 from collections.abc import Callable
 
-from bench import agent, cluster, latency, round_db, throughput, whole_round
+from bench import agent, api, cluster, latency, round_db, stream, throughput, whole_round
 
 
 def main(arguments: list[str]) -> int:
@@ -49,6 +50,8 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], str]] = {
     "round_db": lambda options: round_db.report(seeds=min(options.seeds, 3)),
     "latency": lambda options: latency.report(runs=options.seeds),
     "throughput": lambda options: throughput.report(sessions=options.sessions),
+    "api": lambda options: api.report(sessions=options.sessions),
+    "stream": lambda options: stream.report(),
     "round": lambda options: whole_round.report(seeds=min(options.seeds, 20)),
 }
 
@@ -57,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bin/bench", description=__doc__)
     parser.add_argument("what", nargs="*", choices=list(COMMANDS), help="what to measure; default all")
     parser.add_argument("--seeds", type=int, default=20, help="instances per row, default 20")
-    parser.add_argument("--sessions", type=int, default=1000, help="of throughput, default 1000")
+    parser.add_argument("--sessions", type=int, default=1000, help="of throughput and api, default 1000")
     parser.add_argument("--no-solver", action="store_true", help="leave CP-SAT out")
     parser.add_argument("--traces", type=pathlib.Path, help="directory of recorded workloads")
     return parser

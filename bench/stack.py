@@ -26,6 +26,11 @@ class Stack:
 
     directory: pathlib.Path
 
+    def port(self) -> int:
+        """Return the port of its web server."""
+        url: str = json.loads((self.directory / "run.json").read_text())["url"]
+        return int(url.rpartition(":")[2].strip("/"))
+
     def add_node(self, name: str, group: Any, *, capacity: dict[str, int]) -> Any:
         """Add a node, with an agent of its own on this machine; returns once its agent has spoken."""
         from scheduler import models

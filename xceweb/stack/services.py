@@ -111,11 +111,15 @@ def base_environment(directory: datadir.DataDir) -> dict[str, str]:
 
 
 def web(ground: Ground, *, port: int) -> Service:
-    """Describe the web server: pages, API and websockets on one loopback port."""
+    """
+    Describe the web server: pages, API and websockets on one loopback port.
+
+    Frames go as they are: they are short, and compressing them costs each socket as much memory as all the rest of it.
+    """
     argv = [
         *("-m", "uvicorn", "xceweb.asgi:application"),
         *("--host", ports.LOOPBACK, "--port", str(port)),
-        *("--ws", "websockets-sansio", "--lifespan", "off"),
+        *("--ws", "websockets-sansio", "--ws-per-message-deflate", "false", "--lifespan", "off"),
         *("--no-proxy-headers", "--no-server-header", "--timeout-graceful-shutdown", "3"),
     ]
     return Service("web", ground.program("web", *argv, ready=lambda: answers_ok(port, "/livez")))
