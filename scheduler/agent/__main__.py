@@ -139,6 +139,8 @@ def _run(
     store.load()
     bounds = limits.Limits(processes=options.max_processes, files=options.max_files)
     root = _cgroup_root(options.stop_method)
+    if root is not None:
+        freezer.settle(root)
     means = starting.Means(store, space, forks, cgroup_root=root, limits=bounds, table=table)
 
     from scheduler.agent import app  # after the fork server: Celery starts threads

@@ -83,7 +83,11 @@ def limit_group(directory: str, limits: Mapping[str, int]) -> None:
 
 
 def controllers(root: pathlib.Path) -> frozenset[str]:
-    """Return the controllers that limit the groups below a directory; asks the kernel to pass its own on."""
+    """
+    Return the controllers that limit the groups below a directory; asks the kernel to pass its own on.
+
+    Where processes are in it the kernel refuses, or makes groups that can hold none: see `freezer.settle`.
+    """
     path = root / "cgroup.subtree_control"
     for name in _CONTROLLERS:
         with contextlib.suppress(OSError):

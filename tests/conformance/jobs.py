@@ -42,6 +42,19 @@ class Job:
         marked = processes.carrying(f"XCE_SESSION_ID={self.directory.name.rpartition('.')[0]}")
         return [p for i in marked if (p := processes.look(i.pid)) is not None and not p.is_dead]
 
+    def adopt(self) -> None:
+        """Know of it what an agent knows that has just been started."""
+        old = self.target
+        self.target = driver.Target(old.job, old.shepherd, old.cgroup, run=old.run)
+
+    async def lose_shepherd(self) -> None:
+        """Kill the shepherd."""
+        shepherd = self.target.shepherd
+        assert shepherd is not None
+        processes.send(shepherd, signal.SIGKILL)
+        await until(lambda: not processes.is_alive(shepherd), "the shepherd is dead")
+        self.target.shepherd = None
+
     def processor_ns(self) -> dict[tuple[int, str], int]:
         """Time on a processor in ns, by process and thread."""
         spent = {}

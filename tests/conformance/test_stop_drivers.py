@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import pathlib
 import signal
 import time
 
@@ -19,6 +20,12 @@ WINDOW_S, LONG_WINDOW_S = 3, 60
 #: Copies of each shape side by side (by the freezer only at night); how many are being started or stopped at one time.
 COPIES, AT_ONCE = 2, 4
 BATCHES = range(10 if IS_NIGHT else 1)
+#: What befalls a stopped session before it is stopped once more -> who dies of it.
+DEATHS = {"stop twice": (), "agent": ("agent",), "shepherd": ("shepherd",), "both": ("agent", "shepherd")}
+#: The shapes that go through all of them in CI; at night every shape does.
+CROSSED = ("double-forked-daemon", "job-control-shell")
+#: Chains of processes that each fork and end: without a shepherd, who inherits them, they are caught only while held.
+CHAINS = ("relay", "setsid-relay")
 
 
 class Crew:
@@ -94,10 +101,14 @@ async def test_P10_suspended_means_that_no_member_runs_until_it_is_resumed(how, 
 
 
 @shapes()
-async def test_a_kill_leaves_no_process_whether_it_ran_or_was_suspended(how, program, forks, tmp_path):
+@pytest.mark.parametrize("is_suspended", [True, False], ids=["suspended", "running"])
+async def test_a_kill_leaves_no_process_whether_it_ran_or_was_suspended(
+    how, program, is_suspended, forks, tmp_path
+):
     driver, root = how
     async with jobs.started(program.argv, tmp_path, forks, cgroup_root=root) as job:
-        await procedures.suspend(driver, job.target, procedures.Notice(0, 0))
+        if is_suspended:
+            await procedures.suspend(driver, job.target, procedures.Notice(0, 0))
         begun = []
         await procedures.kill(
             driver,
@@ -110,6 +121,38 @@ async def test_a_kill_leaves_no_process_whether_it_ran_or_was_suspended(how, pro
         assert begun == [1]
         assert job.members() == []
         await jobs.until(lambda: not processes.is_alive(job.target.shepherd), "the shepherd has left")
+
+
+@pytest.mark.parametrize("death", DEATHS)
+@pytest.mark.parametrize(
+    "program",
+    [p for p in programs.STOPPABLE if IS_NIGHT or p.name in CROSSED],
+    ids=lambda program: program.name,
+)
+async def test_P10_over_every_death_a_session_stays_stopped_is_stopped_again_goes_on_and_is_ended(
+    how, program, death, forks, tmp_path
+):
+    driver, root = how
+    async with jobs.started(program.argv, tmp_path, forks, cgroup_root=root) as job:
+        crew = Crew(driver, asyncio.Semaphore(1))
+        await crew.suspend("it", job)
+        if "shepherd" in DEATHS[death]:
+            await job.lose_shepherd()
+        if "agent" in DEATHS[death]:
+            job.adopt()
+        again = await procedures.suspend(driver, job.target, procedures.Notice(0, 0))
+
+        assert isinstance(again, procedures.Held)
+        assert {p.pid for p in again.members} == {p.pid for p in job.members()}
+        assert await jobs.holds(lambda: not crew.is_changed("it"), 0.3)
+
+        if job.target.shepherd is not None or program.name not in CHAINS:
+            ticks = job.ticks
+            await procedures.resume(driver, job.target)
+            await jobs.until(lambda: job.ticks > ticks, "it goes on")
+        await procedures.kill(driver, job.target, procedures.Notice(0, 0), before_kill=lambda: None)
+
+        assert job.members() == []
 
 
 async def test_signals_show_every_member_in_state_T(forks, tmp_path):
@@ -169,3 +212,28 @@ async def test_a_handler_may_checkpoint_before_the_stop(forks, tmp_path):
         assert result.was_noticed
         assert told == [True]
         assert [p.read_text() for p in (tmp_path / "state" / "checkpoints").glob("*/state")] == ["saved"]
+
+
+async def test_who_leaves_a_frozen_group_or_thaws_it_is_held_again(forks, tmp_path):
+    root = freezer.delegated_root()
+    if root is None:
+        pytest.skip("no cgroup v2 directory is delegated to this user")
+    driver = freezer.FreezerDriver()
+    program = next(p for p in programs.STOPPABLE if p.name == "setsid-child")
+    async with jobs.started(program.argv, tmp_path, forks, cgroup_root=root) as job:
+        group = pathlib.Path(job.target.cgroup)
+        leaver = next(p for p in job.members() if p.pid != job.target.job.pid)
+        (root / "cgroup.procs").write_text(str(leaver.pid))
+        held = await procedures.suspend(driver, job.target, procedures.Notice(0, 0))
+
+        assert {p.pid for p in held.members} == {p.pid for p in job.members()}
+        assert leaver.pid in {p.pid for p in held.members}
+        ticks, spent = job.ticks, job.processor_ns()
+        assert await jobs.holds(lambda: (job.ticks, job.processor_ns()) == (ticks, spent), 0.3)
+
+        (group / "cgroup.freeze").write_text("0")
+        await jobs.until(lambda: job.ticks > ticks, "it thawed itself")
+
+        assert not procedures.holds_still(driver, job.target)
+        driver.hold(job.target)
+        await jobs.until(lambda: driver.is_held(job.target, driver.observe(job.target)), "it is held again")
