@@ -84,7 +84,8 @@ def _run_child(spec: records.Record, output: int, shepherd: tuple[int, int], err
     """
     try:
         identities = {"shepherd": shepherd, "job": _identity(os.getpid())}
-        records.write(records.JOB, {**identities, "mono_ms": records.monotonic_ms()}, sync=False)
+        when = {"boot": processes.boot_id(), "mono_ms": records.monotonic_ms()}
+        records.write(records.JOB, identities | when, sync=False)
         launch.close_all_but(output, error)
         launch.become_job(spec, output)
     except BaseException as fault:  # noqa: BLE001 - told to the parent, and the child leaves

@@ -8,11 +8,25 @@ import pathlib
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping
 
 _ROOT = str(pathlib.Path(__file__).resolve().parents[2])
 _PROGRAM = (
     "import sys; sys.path.insert(0, sys.argv[1]); from scheduler.agent import forkserver; forkserver.main()"
 )
+
+
+#: Parts of the names of variables that may hold an address with its password, or a key.
+_SECRETS = ("URL", "KEY", "SECRET", "PASSWORD", "TOKEN")
+
+
+def _without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what a fork server and its shepherds need of the agent's environment; they speak to no broker."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if not any(part in name.upper() for part in _SECRETS)
+    }
 
 
 class Spawner:
@@ -88,5 +102,7 @@ class Spawner:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             command = [sys.executable, "-I", "-S", "-c", _PROGRAM, _ROOT]
-            self._server = subprocess.Popen(command, stdin=theirs.fileno(), start_new_session=True)
+            self._server = subprocess.Popen(
+                command, stdin=theirs.fileno(), start_new_session=True, env=_without_secrets(os.environ)
+            )
         self._requests = ours

@@ -9,7 +9,7 @@ import pathlib
 from collections.abc import Callable
 
 from scheduler import points
-from scheduler.agent import accounts, limits, memory, records, spawner, workspace
+from scheduler.agent import accounts, limits, memory, processes, records, spawner, workspace
 from scheduler.agent.stop import driver, freezer, procedures
 from scheduler.protocol import messages
 
@@ -52,7 +52,7 @@ async def start(command: messages.StartCommand, means: Means, cpus: tuple[int, .
         The record `job`: identities of shepherd and job, and when.
 
     Raises:
-        StartError: the directory, the program or the supervisor failed.
+        StartError: the directory, the program or the supervisor failed, or the machine was reset in between.
     """
     try:
         directory = means.space.prepare(command, _terms(command, means, cpus))
@@ -78,10 +78,12 @@ def _terms(command: messages.StartCommand, means: Means, cpus: tuple[int, ...]) 
 
 async def _result(command: messages.StartCommand, directory: pathlib.Path) -> records.Record:
     """Read what the shepherd wrote; an earlier one may still be at it."""
-    deadline = records.monotonic_ms() + _RECORDS_MS
+    deadline, here = records.monotonic_ms() + _RECORDS_MS, processes.boot_id()
     while not (directory / records.JOB).exists() and records.monotonic_ms() < deadline:
         await asyncio.sleep(procedures.LOOK_S)
     job, error = (records.read(directory / name) for name in (records.JOB, records.ERROR))
+    if job.pop("boot", here) != here:
+        raise StartError("the node was reset while the session was being started; nothing of it runs")
     if job and not error:
         return job
     program = command.argv[0] if command.argv else "the script"

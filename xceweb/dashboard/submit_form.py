@@ -64,7 +64,12 @@ class SubmitForm(forms.Form):
         widget=_text(placeholder="python train.py --epochs 3"),
         help_text="Split as a shell would, but no shell runs it.",
     )
-    script = forms.CharField(required=False, max_length=65_536, widget=_area(4, "#!/bin/sh"))
+    script = forms.CharField(
+        required=False,
+        max_length=65_536,
+        widget=_area(4, "#!/bin/sh"),
+        help_text="Run by the program that its first line names after #!, or by /bin/sh.",
+    )
     working_directory = forms.CharField(required=False, max_length=1024, widget=_text())
     environment = forms.CharField(
         required=False, widget=_area(3, "NAME=value"), help_text="One NAME=value a line."

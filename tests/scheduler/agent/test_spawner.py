@@ -48,3 +48,18 @@ async def test_what_a_dying_fork_server_dropped_is_asked_of_another(dying, tmp_p
     processes.send(processes.Identity(*job["job"]), 9)
 
     assert not processes.is_alive(old)
+
+
+async def test_fork_server_and_shepherds_know_no_address_and_no_key_of_the_agent(monkeypatch, tmp_path):
+    secrets = {"BROKER_URL": "amqp://n1:hidden@h//", "SECRET_KEY": "hidden", "some_password": "hidden"}
+    for name, value in {**secrets, "TZ": "UTC"}.items():
+        monkeypatch.setenv(name, value)
+    one = spawner.Spawner()
+    means = starting.Means(None, workspace.Workspace(tmp_path / "state", "n1"), one)
+    job = await starting.start(benches.a_start(argv=("sleep", "1000")), means, ())
+    seen = [processes.environment(pid) for pid in (one.pid, job["shepherd"][0])]
+    processes.send(processes.Identity(*job["job"]), 9)
+    one.close()
+
+    assert all(b"TZ=UTC" in environment for environment in seen)
+    assert not any(b"hidden" in environment for environment in seen)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from scheduler.agent import processes, starting, workspace
+from scheduler.agent import processes, records, starting, workspace
+from scheduler.protocol import messages
 from tests.scheduler.agent import bench as benches
 
 
@@ -41,3 +42,16 @@ async def test_a_supervisor_that_died_at_once_is_a_reason(means, monkeypatch):
     (directory / "claim").touch()
     with pytest.raises(starting.StartError, match="its supervisor died"):
         await starting.start(command, means, ())
+
+
+async def test_what_was_started_before_a_reset_and_never_told_is_a_failed_start(bench):
+    start = benches.a_start()
+    directory = bench.space.prepare(start, workspace.Terms())
+    (directory / records.CLAIM).touch()
+    old = {"shepherd": [1, 1], "job": [2, 1], "boot": "an-earlier-boot", "mono_ms": 1}
+    records.write(directory / records.JOB, old)
+    bench.memory.accept(start)
+    await bench.restart()
+    failed = await bench.report(messages.StartFailed, command_id=start.command_id)
+
+    assert "was reset" in failed.error

@@ -127,8 +127,9 @@ def _not_enforced(node: models.Node) -> list[str]:
 #: What an agent says that its host cannot enforce -> what that means for sessions.
 _NOT_ENFORCED = {
     "multi_user": "Single-user mode: all sessions run here as one account and are not protected from one another.",
-    "cgroup_v2": "No shares by control groups (cgroup v2): memory is limited for each process of a session, not for the"
-    " session as a whole, and sessions that asked for a part of a processor can use more.",
+    "cgroup_v2": "No shares by control groups (cgroup v2): a session's memory is not limited as a whole. Each of its"
+    " processes may have as much of its own as the session asked for, at least 256 MiB; shared memory is not limited."
+    " Sessions that asked for a part of a processor can use more.",
     "processes": "The number of processes of a session is not limited.",
     "affinity": "Sessions are not bound to processors (affinity).",
     "freezer": "Sessions are suspended by signals, not by a freezer: who runs their processes can continue them. The"
