@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from scheduler.agent import processes
 from xceweb.stack import embedded, ports, privileges, services
 
 DEADLINE_S = 120
@@ -46,6 +47,22 @@ class Stack:
         heard = models.AgentStatus.objects.filter(node=node, last_report_at__isnull=False)
         until(heard.exists, what=f"the agent of {name}")
         return node
+
+    def processor_s(self) -> dict[str, float]:
+        """Return the processor time of each service so far, its children's included; of all agents together."""
+        spent: dict[str, float] = {}
+        for name, pid in json.loads((self.directory / "run.json").read_text())["processes"].items():
+            service = "agents" if name.startswith("agent-") else name
+            spent[service] = spent.get(service, 0) + _spent_s(pid)
+        return spent
+
+
+def _spent_s(pid: int) -> float:
+    """Return what a process, those below it and the dead that they waited for have spent, in seconds."""
+    process = processes.look(pid)
+    if process is None:
+        return 0
+    return (process.cpu_ms + process.reaped_ms) / 1000 + sum(map(_spent_s, processes.children(pid)))
 
 
 def until(

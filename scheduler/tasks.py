@@ -6,10 +6,10 @@ import logging
 import time
 from collections.abc import Callable
 
-from celery import shared_task
+from celery import Task, shared_task
 from django.conf import settings
 
-from scheduler.services import output_pages, pruning, reports, rounds
+from scheduler.services import output_pages, pruning, report_queue, reports, rounds
 from scheduler.services import reconcile as reconciler
 
 log = logging.getLogger(__name__)
@@ -57,10 +57,11 @@ def _log(summary: rounds.RoundSummary | None) -> None:
         log.info("%s", summary)
 
 
-@shared_task(name="xce.report")
-def take_report(text: str) -> None:
-    """Apply one signed report of an agent."""
-    reports.receive(text)
+@shared_task(name=report_queue.TASK, bind=True)
+def take_report(self: Task, text: str) -> None:
+    """Apply one signed report of an agent, and those that wait behind it."""
+    is_from_queue = not self.request.called_directly and not self.request.is_eager
+    reports.receive_many([text, *(report_queue.waiting(self.app) if is_from_queue else ())])
 
 
 @shared_task(name="xce.reconcile")

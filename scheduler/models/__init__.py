@@ -27,7 +27,15 @@ from scheduler.models.policies import KeypairResourcePolicy, PolicyVersion
 from scheduler.models.queues import Queue
 from scheduler.models.resource_groups import GroupRole, GroupRounds, ResourceGroup
 from scheduler.models.saved_views import SavedView
-from scheduler.models.sessions import Allocation, OutputPage, Run, Session, SessionDependency, SessionOutput
+from scheduler.models.sessions import (
+    Allocation,
+    OutputPage,
+    RankOutput,
+    Run,
+    Session,
+    SessionDependency,
+    SessionOutput,
+)
 from scheduler.models.slots import SlotKind
 from scheduler.models.users import IdempotentAnswer, Keypair, User
 
@@ -62,6 +70,7 @@ __all__ = [
     "PreemptionEdge",
     "Queue",
     "QueueUsage",
+    "RankOutput",
     "Reservation",
     "ResourceGroup",
     "Round",

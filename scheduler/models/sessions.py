@@ -212,11 +212,32 @@ class SessionOutput(models.Model):
         ]
 
 
+class RankOutput(models.Model):
+    """The last lines of a further node of an attempt on several; those of the first are the session's own output."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="rank_outputs")
+    attempt = models.PositiveIntegerField()
+    rank = models.PositiveIntegerField(help_text="place of its node in the run, from 1")
+    tail = models.TextField(blank=True)
+    size = models.BigIntegerField(default=0)
+    is_truncated = models.BooleanField(default=False)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["session", "attempt", "rank"], name="output_is_unique_in_session_and_rank"
+            ),
+            models.CheckConstraint(condition=models.Q(rank__gt=0), name="output_rank_is_of_a_further_node"),
+        ]
+
+
 class OutputPage(models.Model):
-    """One page of an attempt's output as its node sent it, or what was asked for; kept for an hour."""
+    """One page of an attempt's output as a node sent it, or what was asked for; kept for an hour."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="output_pages")
     attempt = models.PositiveIntegerField()
+    rank = models.PositiveIntegerField(db_default=0, default=0, help_text="place of its node in the run")
     offset = models.BigIntegerField(help_text="its first byte")
     request = models.UUIDField(unique=True, help_text="command id of the last request")
     asked_at = models.DateTimeField()
@@ -228,5 +249,7 @@ class OutputPage(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["session", "attempt", "offset"], name="output_page_is_unique")
+            models.UniqueConstraint(
+                fields=["session", "attempt", "rank", "offset"], name="output_page_is_unique_in_rank"
+            )
         ]

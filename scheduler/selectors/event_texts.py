@@ -162,6 +162,11 @@ def _cancelled(entry: event_log.Entry, sees_all: bool) -> str:
 
 
 def _held(entry: event_log.Entry, sees_all: bool) -> str:
+    match entry.data:
+        case {"reason": "start-failed", "tries": tries}:
+            return f"is held: **{tries}** starts in a row came to nothing"
+        case {"reason": "cannot-be-ordered", "why": why}:
+            return f"is held: its start cannot be ordered from an agent ({_plain(why)})"
     return f"is held{_by(entry, sees_all)}"
 
 

@@ -125,6 +125,14 @@ def runs(session: models.Session) -> list[models.Run]:
     return list(models.Run.objects.filter(session=session).order_by("attempt"))
 
 
-def output(session: models.Session) -> models.SessionOutput | None:
-    """Return the last lines of the newest attempt that wrote any. One query. Only for a FULL sight."""
+def output(session: models.Session, *, rank: int = 0) -> models.SessionOutput | models.RankOutput | None:
+    """Return the last lines of the newest attempt that wrote any on a node. One query. Only for a FULL sight."""
+    if rank:
+        return models.RankOutput.objects.filter(session=session, rank=rank).order_by("-attempt").first()
     return models.SessionOutput.objects.filter(session=session).order_by("-attempt").first()
+
+
+def output_nodes(session: models.Session) -> list[str]:
+    """Return the nodes of the newest attempt in their order, the first of which speaks for the session. One query."""
+    run = models.Run.objects.filter(session=session).order_by("attempt").last()
+    return list(run.node_names) if run else []

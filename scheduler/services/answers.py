@@ -53,10 +53,9 @@ def take(
     is_new = row.settled_at is None or row.settled_how == commands.SUPERSEDED
     is_again = not is_new and _is_held_again(session, row, report)
     if is_new:
-        rows.update(settled_at=row.settled_at or now, settled_how=report.TYPE)
-    if is_new or is_again:
-        rows.update(answered_ms=report.at_mono_ms)
+        rows.update(settled_at=row.settled_at or now, settled_how=report.TYPE, answered_ms=report.at_mono_ms)
     if is_again:
+        rows.update(answered_ms=report.at_mono_ms)
         return Standing.HELD_AGAIN
     return Standing.EVIDENCE if is_new or isinstance(report, messages.Ended) else Standing.REPEATED
 

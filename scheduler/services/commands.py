@@ -21,7 +21,7 @@ from django.db import transaction
 from scheduler import clock, ids, logs, models, points
 from scheduler.core import entities
 from scheduler.protocol import codec, errors, fields, messages, signing
-from scheduler.services import bulk
+from scheduler.services import bulk, sayable
 from scheduler.services import work as unit
 
 log = logging.getLogger(__name__)
@@ -59,6 +59,9 @@ def order(
     Put a command into the outbox, superseding an open one for the same session and node.
 
     Its deadline is that of the session's state.
+
+    Raises:
+        ProtocolError: it cannot be said.
     """
     open_rows = models.AgentCommand.objects.filter(session=session, node_id=node_id, settled_at=None)
     open_rows.update(settled_at=work.now, settled_how=SUPERSEDED)
@@ -68,7 +71,7 @@ def order(
         session=session,
         epoch=message.epoch,
         kind=message.TYPE,
-        body=codec.encode(message),
+        body=sayable.encode(message),
         decision=decision,
         created_at=work.now,
         deadline=session.state_deadline,
@@ -93,7 +96,7 @@ def order_all(work: unit.Work, given: Sequence[tuple[models.Session, int, messag
                 session.pk,
                 message.epoch,
                 message.TYPE,
-                codec.encode(message),
+                sayable.encode(message),
                 work.now,
                 session.state_deadline,
                 work.now,
@@ -175,12 +178,11 @@ def send(command_ids: list[int]) -> None:
 
 
 def _send_one(pk: int, body: dict[str, Any], peer: Peer) -> None:
+    """Send one command; one that cannot be said to this agent keeps no other back."""
     try:
         _publish(codec.decode(body), peer, seq=pk)
     except errors.ProtocolError as error:
-        if error.code != "needs-version":
-            raise
-        log.warning("command %s waits for a newer agent on node %s: %s", pk, peer.key.node, error)
+        log.warning("command %s cannot be said to the agent of node %s: %s", pk, peer.key.node, error)
 
 
 def _tell(body: dict[str, Any], peer: Peer) -> None:
@@ -245,11 +247,16 @@ def _publish(message: messages.Message, peer: Peer, *, seq: int) -> None:
     current_app.send_task("xce.command", args=[text], queue=queue, expires=messages.PASSING_S)
 
 
-def acknowledge(node: models.Node, *, boot: str, seq: int) -> None:
-    """Tell an agent that one report is applied, or refused for good. Sent directly: a lost one is asked for again."""
+def acknowledge(node: models.Node, heard: Sequence[tuple[str, int]]) -> None:
+    """
+    Tell an agent that reports are applied, or refused for good. Sent directly: a lost one is asked for again.
+
+    Args:
+        heard: boot id and sequence of each.
+    """
     peer = find_peer(node.pk)
     if peer is not None:
-        _publish(messages.AckCommand(reports=((boot, seq),)), peer, seq=0)
+        _publish(messages.AckCommand(reports=tuple(heard)), peer, seq=0)
 
 
 def send_due(now: datetime.datetime, *, limit: int = 500) -> int:

@@ -15,12 +15,15 @@ from collections.abc import Callable
 from django.db import IntegrityError, transaction
 
 from scheduler import errors, models
-from scheduler.core import checks, decisions, entities, release, states
+from scheduler.core import decisions, entities, release, states
+from scheduler.protocol.errors import ProtocolError
 from scheduler.selectors import snapshot as snapshots
 from scheduler.services import (
     account_limits,
     claims,
     commit_preemption,
+    decided,
+    dispatches,
     locks,
     orders,
     pend_reasons,
@@ -48,6 +51,7 @@ class Committer:
         self._pends: list[decisions.Pend] = []
         self._sessions: dict[int, models.Session] = {}
         self._stopped: set[int] = set()  #: told to stop by a decision of this round
+        self._unsayable: dict[int, str] = {}  #: sessions whose start cannot be said to an agent, and why
         self._without_ground: set[int] = set()  #: sessions whose preemption or wait was dropped
 
     def __call__(self, decision: decisions.Decision) -> None:
@@ -72,6 +76,7 @@ class Committer:
         self._record = recording.RoundRecord(self.work, self.group, self.loaded, started=started)
         for dispatch in self._one_by_one():
             self._try(dispatch, lambda d=dispatch: self._dispatch(d))
+        self._hold_unsayable()
         if policy_id == self.loaded.policy_id:
             self._make_room()
         else:
@@ -91,8 +96,16 @@ class Committer:
             if pend.claim is not None and not self._try(pend, lambda p=pend: self._claim(p)):
                 self._without_ground.add(pend.session_id)
 
+    def _hold_unsayable(self) -> None:
+        if self._unsayable:
+            self._lock()  # the rows in memory are as what was rolled back had made them
+        for session_id, why in self._unsayable.items():
+            row = self._sessions[session_id]
+            self._try(None, lambda r=row, w=why: dispatches.cannot_be_ordered(self.work, r, why=w))
+
     def _lock(self) -> None:
-        touched = locks.bound_to(self._touched())
+        named = decided.touched(self.loaded, self._dispatches, self._preempts, self._pends)
+        touched, held = locks.ground_of(named)
         seen = {s.id: s for s in self.loaded.snapshot.sessions if s.id in touched}
         granted = {g.node_id for d in self._dispatches for g in d.grants} | {
             p.node_id for p in self._preempts
@@ -103,7 +116,7 @@ class Committer:
         self._sessions = locks.rows(
             owner_ids=owner_ids,
             queue_ids=queue_ids,
-            node_ids=locks.node_ids_of(touched) | granted | waited,
+            node_ids=held | granted | waited,
             session_ids=touched,
         )
         self._limits = account_limits.AccountLimits(self.group.pk, owner_ids=owner_ids, queue_ids=queue_ids)
@@ -113,24 +126,6 @@ class Committer:
                 "pk", flat=True
             )
         )
-
-    def _touched(self) -> set[int]:
-        touched = {d.session_id for d in self._dispatches} | {p.session_id for p in self._barred()}
-        holders = {r.id: r.session_id for r in self.loaded.snapshot.reservations}
-        for preempt in self._preempts:
-            touched |= {preempt.preempting_jobid, *preempt.victim_jobids, *preempt.releasing_ids}
-            touched |= {holders[preempt.takes_over]} if preempt.takes_over in holders else set()
-        for pend in self._pends:
-            if pend.wait:
-                touched |= {pend.session_id, *pend.wait.releasing_ids}
-            if pend.reason == decisions.PendReason.DEPENDENCY_IMPOSSIBLE or pend.claim:
-                touched.add(pend.session_id)
-        return touched
-
-    def _barred(self) -> list[decisions.Pend]:
-        """Return what those holders of reservations were told that fail a check: nobody is stopped for them."""
-        holder_ids = {kept.session_id for kept in self.loaded.snapshot.reservations}
-        return [p for p in self._pends if p.session_id in holder_ids and p.reason in checks.REASONS]
 
     def _try(self, decision: decisions.Decision | None, write: Callable[[], None]) -> bool:
         """
@@ -144,13 +139,15 @@ class Committer:
         try:
             with transaction.atomic():
                 write()
-        except (errors.Staleness, states.ForbiddenTransition, IntegrityError) as error:
+        except (errors.Staleness, states.ForbiddenTransition, ProtocolError, IntegrityError) as error:
             del self.work.events[marks[0] :], self.work.command_ids[marks[1] :]
             self._record.back_to(stored)
             self._stopped = stopped
             if decision is not None:
                 self.dropped += 1
                 log.info("dropped %s: %s", type(decision).__name__, error)
+                if isinstance(decision, decisions.Dispatch) and isinstance(error, ProtocolError):
+                    self._unsayable[decision.session_id] = str(error)
             return False
         return True
 
@@ -277,7 +274,7 @@ class Committer:
 
     def _pend(self, record: recording.RoundRecord) -> None:
         self.counts["pend"] = len(self._pends)
-        for pend in self._barred():
+        for pend in decided.barred(self.loaded, self._pends):
             self._try(pend, lambda p=pend: self._give_room_back(p))
         for pend in self._pends:
             if pend.reason == decisions.PendReason.DEPENDENCY_IMPOSSIBLE:

@@ -23,6 +23,7 @@ S, T = states.SessionState, states.Trigger
 #: Tries of a dispatch that fails before the session is held (DESIGN 11).
 TRIES = 5
 START_FAILED = "start-failed"
+CANNOT_BE_ORDERED = "cannot-be-ordered"
 #: Mark of a resume that failed on one node while others may run: they are stopped again first.
 UNDO_RESUME = "undo"
 _AWAITED = (
@@ -99,6 +100,14 @@ def undone(work: unit.Work, session: models.Session, *, reason: str, facts: dict
         withdrawals.holder_gone(work, session, cause="held after failed starts")
         claims.end(work, session, cause="held")
         work.tell("session.held", session=session, changed=("is_held",), reason=reason, tries=failures)
+
+
+def cannot_be_ordered(work: unit.Work, session: models.Session, *, why: str) -> None:
+    """Hold a pending session whose start cannot be said to an agent; it would be tried, and fail, in each round."""
+    transitions.touch(session, is_held=True)
+    withdrawals.holder_gone(work, session, cause="held: it cannot be ordered from an agent")
+    claims.end(work, session, cause="held")
+    work.tell("session.held", session=session, changed=("is_held",), reason=CANNOT_BE_ORDERED, why=why)
 
 
 def resume_undone(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, Value
 from django.db.models.functions import Coalesce, Greatest
 
 from scheduler import models
@@ -233,5 +233,4 @@ def _cause_of(session: models.Session) -> dict[str, Any]:
 def _name_end(work: unit.Work, session: models.Session, how: str, *, attempt: int | None = None) -> None:
     number = session.attempt if attempt is None else attempt
     runs = models.Run.objects.filter(session=session, attempt=number)
-    runs.filter(ended_at=None).update(ended_at=work.now)
-    runs.update(how_ended=how)
+    runs.update(how_ended=how, ended_at=Coalesce("ended_at", Value(work.now)))

@@ -1,7 +1,7 @@
 """
 Passing a stop that is under way to a next holder, and judging whether a stop still has its ground (DESIGN 5.5).
 
-Who may go on with it is the core's to say. Every function expects the sessions that ``locks.bound_to`` names to be
+Who may go on with it is the core's to say. Every function expects the sessions that ``locks.ground_of`` names to be
 locked.
 """
 

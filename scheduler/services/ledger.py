@@ -123,25 +123,57 @@ def release_kinds(session: models.Session, kinds: list[str] | None) -> list[int]
     Returns:
         Ids of the nodes on which slots became free.
     """
-    node_ids = []
-    for held in session.allocations.order_by("node_id"):
-        freed = {k: a for k, a in held.slots.items() if kinds is None or k in kinds}
-        _give_slots(held.node_id, freed)
-        _give_devices(session, held.node_id, set(freed))
-        _use(session, {kind: -amount for kind, amount in freed.items()})
-        held.slots = _difference(held.slots, freed)
-        held.indices = {k: v for k, v in held.indices.items() if k not in freed}
+    allocations = list(session.allocations.order_by("node_id"))
+    freed = [{k: a for k, a in held.slots.items() if kinds is None or k in kinds} for held in allocations]
+    _give(session, allocations, freed)
+    for held, amounts in zip(allocations, freed, strict=True):
+        held.slots = _difference(held.slots, amounts)
+        held.indices = {k: v for k, v in held.indices.items() if k not in amounts}
         held.save(update_fields=["slots", "indices"])
-        node_ids.append(held.node_id)
-    _count(session, False)
-    return node_ids
+    return [held.node_id for held in allocations]
 
 
 def release_all(session: models.Session) -> list[int]:
     """Free all that a session holds. Returns the ids of its nodes."""
-    node_ids = release_kinds(session, None)
+    allocations = list(session.allocations.order_by("node_id"))
+    _give(session, allocations, [held.slots for held in allocations])
     session.allocations.all().delete()
-    return node_ids
+    return [held.node_id for held in allocations]
+
+
+def _give(
+    session: models.Session, allocations: Sequence[models.Allocation], freed: Sequence[Amounts]
+) -> None:
+    """Give back what is freed of each allocation, with its devices and its part of all usage, and count no more."""
+    slots = [
+        (held.node_id, kind, -amount)
+        for held, some in zip(allocations, freed, strict=True)
+        for kind, amount in some.items()
+    ]
+    if slots and bulk.run(_TAKE_SLOTS, *bulk.columns_of(sorted(slots), 3)) != len(slots):
+        raise errors.Violation("a node has no slots of a kind that was held there")
+    for held, some in zip(allocations, freed, strict=True):
+        _give_devices(session, held.node_id, set(some))
+    used: collections.Counter[str] = collections.Counter()
+    for some in freed:
+        used.update(some)
+    if session.is_counted:
+        used[ledgers.SESSIONS] += 1
+        session.is_counted = False
+        session.save(update_fields=["is_counted"])
+    if not used:
+        return
+    for whose, pk in (("owner", session.owner_id), ("queue", session.queue_id)):
+        rows = [(pk, kind, -amount) for kind, amount in sorted(used.items())]
+        if bulk.run(_UNUSE.format(whose=whose), *bulk.columns_of(rows, 3)) != len(rows):
+            raise errors.Violation(f"usage of a kind was never counted for the {whose}")
+
+
+_UNUSE = """
+UPDATE scheduler_{whose}usage AS row SET used = row.used + more.amount
+FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS more (id, kind, amount)
+WHERE row.{whose}_id = more.id AND row.kind = more.kind
+"""
 
 
 def _difference(whole: Amounts, part: Amounts) -> dict[str, int]:
@@ -152,11 +184,6 @@ def _difference(whole: Amounts, part: Amounts) -> dict[str, int]:
 def _take_slots(node_id: int, slots: Amounts) -> None:
     for kind, amount in sorted(slots.items()):
         _change_slot(node_id, kind, allocated=F("allocated") + amount)
-
-
-def _give_slots(node_id: int, slots: Amounts) -> None:
-    for kind, amount in sorted(slots.items()):
-        _change_slot(node_id, kind, allocated=F("allocated") - amount)
 
 
 def _change_slot(node_id: int, kind: str, **changes: object) -> None:

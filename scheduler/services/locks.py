@@ -93,28 +93,29 @@ class _Moved(Exception):
 def _lock_once(
     session_ids: Collection[int], *, owner_ids: Collection[int], queue_ids: Collection[int]
 ) -> dict[int, models.Session]:
-    bound = bound_to(session_ids)
-    node_ids = node_ids_of(bound)
+    bound, node_ids = ground_of(session_ids)
     locked = rows(owner_ids=owner_ids, queue_ids=queue_ids, node_ids=node_ids, session_ids=bound)
-    after = bound_to(session_ids)
-    if not (after <= bound and node_ids_of(after) <= node_ids):
+    bound_now, node_ids_now = ground_of(session_ids)
+    if not (bound_now <= bound and node_ids_now <= node_ids):
         raise _Moved
     return locked
 
 
-def bound_to(session_ids: Collection[int]) -> set[int]:
+def ground_of(session_ids: Collection[int]) -> tuple[set[int], set[int]]:
     """
-    Return sessions with all that reservations and open decisions bind to them, over any number of steps.
+    Return sessions with all that reservations and open decisions bind to them, over any number of steps, and the nodes
+    on which any of these holds something or has something reserved.
 
     Whoever ends a reservation takes stops back; whoever fails to stop ends a reservation. One query.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_BOUND, [list(session_ids)])
-        return {row[0] for row in cursor.fetchall()}
+        cursor.execute(_GROUND, [list(session_ids)])
+        found = cursor.fetchall()
+    return {one for is_node, one in found if not is_node}, {one for is_node, one in found if is_node}
 
 
 #: A reservation binds its holder to the open victims of its decision, and to those whose room it was promised.
-_BOUND = """
+_GROUND = """
 WITH RECURSIVE one_way AS (
     SELECT r.session_id AS a, v.session_id AS b
     FROM scheduler_reservation r JOIN scheduler_victim v ON v.decision_id = r.decision_id
@@ -129,12 +130,9 @@ WITH RECURSIVE one_way AS (
     UNION
     SELECT link.b FROM bound JOIN link ON link.a = bound.id
 )
-SELECT id FROM bound
+SELECT false, id FROM bound
+UNION
+SELECT true, a.node_id FROM scheduler_allocation a JOIN bound ON bound.id = a.session_id
+UNION
+SELECT true, r.node_id FROM scheduler_reservation r JOIN bound ON bound.id = r.session_id
 """
-
-
-def node_ids_of(session_ids: Collection[int]) -> set[int]:
-    """Return the nodes on which any of the sessions holds something, or has something reserved."""
-    held = models.Allocation.objects.filter(session__in=session_ids).values_list("node_id", flat=True)
-    kept = models.Reservation.objects.filter(session__in=session_ids).values_list("node_id", flat=True)
-    return set(held) | set(kept)

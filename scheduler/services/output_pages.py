@@ -24,22 +24,23 @@ PAGE_BYTES = 32_768
 AGAIN_S, FRESH_S, KEPT_S = 5, 3, 3600
 
 
-def ask(session: models.Session, *, offset: int) -> models.OutputPage | None:
+def ask(session: models.Session, *, offset: int, rank: int = 0) -> models.OutputPage | None:
     """
     Return a page of the newest attempt, come or not; its node is asked where that is due.
 
     Args:
         offset: first byte, >= 0.
+        rank: place of the node in the run, >= 0.
 
     Returns:
-        None when the session has not run anywhere.
+        None when the session has not run anywhere, or not on so many nodes.
     """
     run = session.runs.order_by("attempt").last()
-    if run is None or not run.node_names:
+    if run is None or rank >= len(run.node_names):
         return None
     asked = {"asked_at": clock.now(), "request": ids.new_id()}
     page, is_new = models.OutputPage.objects.get_or_create(
-        session=session, attempt=run.attempt, offset=offset, defaults=asked
+        session=session, attempt=run.attempt, rank=rank, offset=offset, defaults=asked
     )
     if not is_new and _is_due(page):
         models.OutputPage.objects.filter(pk=page.pk).update(**asked)
@@ -58,7 +59,7 @@ def _is_due(page: models.OutputPage) -> bool:
 
 
 def _send(run: models.Run, session: models.Session, page: models.OutputPage) -> None:
-    node = models.Node.objects.filter(name=run.node_names[0]).first()
+    node = models.Node.objects.filter(name=run.node_names[page.rank]).first()
     if node is None:
         return
     epoch = session.epoch if run.attempt == session.attempt else run.epoch
@@ -89,8 +90,8 @@ def take(node: models.Node, report: messages.OutputPage | messages.Gone) -> bool
     ).first()
     if page is None:
         return False
-    runs = models.Run.objects.filter(session_id=page.session_id, attempt=page.attempt)
-    if not runs.filter(node_names__contains=[node.name]).exists():
+    run = models.Run.objects.filter(session_id=page.session_id, attempt=page.attempt).first()
+    if run is None or run.node_names[page.rank : page.rank + 1] != [node.name]:
         return False
     facts: dict[str, Any] = {"is_gone": True}
     if isinstance(report, messages.OutputPage):

@@ -13,7 +13,9 @@ from scheduler.services import faults, priorities, session_requests
 _SCRIPT_LIMIT = 65_536
 _ARGUMENT_LIMIT = 4_096
 _WORKDIR_LIMIT = 1_024
-_INT4 = 2**31 - 1
+#: Of what an order to an agent may hold (`scheduler.protocol.commands`).
+_MOST_ARGUMENTS, _MOST_VARIABLES, _VALUE_LIMIT, _VARIABLE_LIMIT = 4_096, 999, 131_072, 1_000
+_LONGEST_WALL_S = 10 * 366 * 86_400
 
 
 def columns(request: session_requests.SubmitRequest, found: faults.Faults) -> dict[str, Any]:
@@ -58,6 +60,8 @@ def _command(request: session_requests.SubmitRequest, found: faults.Faults) -> d
         found.add("command", "may hold no NUL character, and a script at most 64 KiB")
     if any(len(part) > _ARGUMENT_LIMIT for part in request.argv):
         found.add("command", f"an argument may have at most {_ARGUMENT_LIMIT} characters; use a script")
+    if len(request.argv) > _MOST_ARGUMENTS:
+        found.add("command", f"may have at most {_MOST_ARGUMENTS} arguments; use a script")
     return {"argv": list(request.argv), "script": request.script if request.script.strip() else ""}
 
 
@@ -78,6 +82,11 @@ def _environment(environment: dict[str, str], found: faults.Faults) -> dict[str,
             or "\x00" in value
         ):
             found.add("environment", f"{name!r} is not a variable's name, or its value holds a NUL character")
+        if len(name) > _VARIABLE_LIMIT or len(value) > _VALUE_LIMIT:
+            limits = f"a name at most {_VARIABLE_LIMIT} characters, a value {_VALUE_LIMIT}"
+            found.add("environment", f"{name[:40]!r} is too long: {limits}")
+    if len(environment) > _MOST_VARIABLES:
+        found.add("environment", f"may hold at most {_MOST_VARIABLES} variables")
     return dict(environment)
 
 
@@ -122,7 +131,7 @@ def _numbers(request: session_requests.SubmitRequest, found: faults.Faults) -> d
         "node_count": (1, 10_000),
         "warning_signal": (1, 64),
         "grace_period": (0, 86_400),
-        "wall_limit": (1, _INT4),
+        "wall_limit": (1, _LONGEST_WALL_S),
         "port": (1, 65_535),
     }
     columns: dict[str, Any] = {

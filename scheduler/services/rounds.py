@@ -7,12 +7,14 @@ more came meanwhile or when a decision was dropped.
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import dataclasses
 import datetime
 import time
 
 from django.conf import settings
+from django.db import connection
 
 from scheduler import clock, garbage, logs, models, points
 from scheduler.core import decisions
@@ -70,17 +72,49 @@ def _run(group_id: int, *, is_due: bool = False) -> RoundSummary | None:
         if is_due and not rows.filter(last_due__lt=due).exists():
             return None
         points.reach("round.locked")
-        thought = _think(group)
-        # until after the commit, when its commands are sent
-        ids.enter_context(logs.bound(round=f"{group.slug}/{thought.seen.last_number + 1}"))
-        points.reach("round.decided")
-        summary = _write(work, thought, started=started)
+        if _has_nothing_to_decide(group_id):
+            state = models.GroupRounds.objects.get(group=group)
+            summary = _serve(work, state, _Nothing(group), started=started)
+        else:
+            thought = _think(group)
+            # until after the commit, when its commands are sent
+            ids.enter_context(logs.bound(round=f"{group.slug}/{thought.seen.last_number + 1}"))
+            points.reach("round.decided")
+            summary = _write(work, thought, started=started)
         if is_due:
             rows.update(last_due=due)
         points.reach("round.written")
     points.reach("round.committed")
     _ask_again(group_id)
     return summary
+
+
+def _has_nothing_to_decide(group_id: int) -> bool:
+    """Say whether nobody in a group waits, is suspended, has room kept or is stopped for somebody."""
+    with connection.cursor() as cursor:
+        cursor.execute(_OPEN, [group_id] * 2)
+        return not cursor.fetchone()[0]
+
+
+_OPEN = """
+SELECT EXISTS (
+    SELECT 1 FROM scheduler_session s WHERE s.group_id = %s
+    AND (s.state IN ('pending', 'suspended', 'preempted', 'stopping') OR s.state = 'scheduled' AND EXISTS (
+        SELECT 1 FROM scheduler_victim v LEFT JOIN scheduler_victimfate f ON f.victim_id = v.id
+        WHERE v.session_id = s.id AND f.id IS NULL))
+) OR EXISTS (
+    SELECT 1 FROM scheduler_reservation r JOIN scheduler_session s ON s.id = r.session_id WHERE s.group_id = %s
+)
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Nothing:
+    """What a round has written that had nothing to decide; of a ``Committer``, what ``_serve`` asks."""
+
+    group: models.ResourceGroup
+    dropped: int = 0
+    counts: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
 
 
 def _moment(now: datetime.datetime) -> int:
@@ -133,7 +167,7 @@ def _write(work: unit.Work, thought: Thought, *, started: float) -> RoundSummary
 
 
 def _serve(
-    work: unit.Work, seen: models.GroupRounds, committer: commit.Committer, *, started: float
+    work: unit.Work, seen: models.GroupRounds, committer: commit.Committer | _Nothing, *, started: float
 ) -> RoundSummary:
     duration_ms = int((time.monotonic() - started) * 1000)
     if committer.dropped:

@@ -212,7 +212,7 @@ _HANDLERS: dict[type[messages.Report], Callable[[unit.Work, models.Session, mode
 
 
 def output_tail(node: models.Node, report: messages.OutputTail) -> answers.Standing:
-    """Keep the last lines of an attempt's output; an older report than the one kept changes nothing."""
+    """Keep the last lines that a node of an attempt wrote; an older report than the one kept changes nothing."""
     if report.command_id:
         return answers.Standing.UNFOUNDED
     rows = models.Run.objects.filter(
@@ -221,10 +221,11 @@ def output_tail(node: models.Node, report: messages.OutputTail) -> answers.Stand
     run = rows.order_by("-epoch").first()
     if run is None:
         return answers.Standing.UNFOUNDED
-    kept, _ = models.SessionOutput.objects.get_or_create(
-        session_id=run.session_id, attempt=run.attempt, defaults={"updated_at": clock.now()}
-    )
+    rank = run.node_names.index(node.name)
+    table: Any = models.RankOutput if rank else models.SessionOutput
+    place = {"session_id": run.session_id, "attempt": run.attempt} | ({"rank": rank} if rank else {})
+    kept, _ = table.objects.get_or_create(**place, defaults={"updated_at": clock.now()})
     told = {"tail": report.tail, "size": report.size, "is_truncated": report.truncated}
-    rows = models.SessionOutput.objects.filter(pk=kept.pk, size__lte=report.size).exclude(**told)
+    rows = table.objects.filter(pk=kept.pk, size__lte=report.size).exclude(**told)
     is_news = rows.update(**told, updated_at=clock.now())
     return answers.Standing.EVIDENCE if is_news else answers.Standing.REPEATED

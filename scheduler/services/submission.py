@@ -10,7 +10,7 @@ import logging
 
 from scheduler import errors, logs, models, points
 from scheduler.core import states
-from scheduler.services import actors, faults, request_rights, request_values, session_requests
+from scheduler.services import actors, faults, request_rights, request_values, sayable, session_requests
 from scheduler.services import work as unit
 
 log = logging.getLogger(__name__)
@@ -83,4 +83,6 @@ def check(actor: actors.Actor, request: session_requests.SubmitRequest) -> sessi
     found.raise_if_any()
     assert group is not None
     assert queue is not None
+    sayable.check(columns, group=group, found=found)
+    found.raise_if_any()
     return session_requests.Checked(actor.user, group, queue, columns, dependencies)

@@ -3,7 +3,7 @@ Taking a preemption back, per victim, while it can be (DESIGN 5.5).
 
 A warned victim is asked back from its agent, whose journal decides the race with the kill. A suspended one needs
 nothing: with its preemptor's reservation gone the next round resumes it. Once the kill has begun nothing is undone.
-Every function expects the sessions that ``locks.bound_to`` names, and their nodes, to be locked.
+Every function expects the sessions that ``locks.ground_of`` names, and their nodes, to be locked.
 """
 
 from __future__ import annotations

@@ -13,7 +13,9 @@ from django.db.migrations import loader
 #: The last migration of the first release; each later one runs while the code before it still serves.
 RELEASED = "0003_session_that_ended_holds_nothing"
 #: Migrations that may drop what the release before them no longer used: name -> what.
-DROPS: dict[str, str] = {}
+DROPS: dict[str, str] = {
+    "0017_output_page_by_rank": "uniqueness of pages of output whatever their node; pages are in no release yet",
+}
 
 
 @pytest.fixture(scope="module")

@@ -33,14 +33,14 @@ class OutputPage(forms.Form):
     """Which page of a session's output is looked at."""
 
     offset = forms.IntegerField(required=False, min_value=0, max_value=2**60)
+    rank = forms.IntegerField(required=False, min_value=0, max_value=10_000)
 
 
-def offset(request: http.HttpRequest) -> int | None:
-    """Return the first byte of the page that an address asks for, None for the last lines."""
+def output_place(request: http.HttpRequest) -> tuple[int | None, int]:
+    """Return the first byte of output that an address asks for, None for the last lines, and the rank of its node."""
     form = OutputPage(request.GET)
     form.is_valid()
-    value: int | None = form.cleaned_data.get("offset")
-    return value
+    return form.cleaned_data.get("offset"), form.cleaned_data.get("rank") or 0
 
 
 class DecisionFilters(forms.Form):

@@ -27,6 +27,10 @@ def _slot(world: World, **values):
     models.NodeSlot.objects.filter(node=world.node, kind="cpu").update(**values)
 
 
+def _rank_output(world, rank):
+    models.RankOutput.objects.create(session=world.running, attempt=1, rank=rank, updated_at=timezone.now())
+
+
 def _session(world: World, **values):
     models.Session.objects.filter(pk=world.waiting.pk).update(**values)
 
@@ -141,9 +145,17 @@ CASES = {
         models.SessionOutput.objects.create(session=w.running, attempt=1, updated_at=timezone.now())
         for _ in range(2)
     ],
-    "output_page_is_unique": lambda w: [
+    "output_is_unique_in_session_and_rank": lambda w: [_rank_output(w, 1) for _ in range(2)],
+    "output_rank_is_of_a_further_node": lambda w: _rank_output(w, 0),
+    "output_page_is_unique_in_rank": lambda w: [
         models.OutputPage.objects.create(
             session=w.running, attempt=1, offset=0, request=ids.new_id(), asked_at=timezone.now()
+        )
+        for _ in range(2)
+    ],
+    "saved_view_is_unique_by_name": lambda w: [
+        models.SavedView.objects.create(
+            user=w.people["owner"], name="mine", query="user:me", created_at=timezone.now()
         )
         for _ in range(2)
     ],

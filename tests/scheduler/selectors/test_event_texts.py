@@ -65,6 +65,16 @@ def test_every_event_has_words(type_: str) -> None:
         ("session.held", {}, "**secret-name** is held by **secret-person**"),
         ("session.held", {"actor_id": None}, "**secret-name** is held"),
         (
+            "session.held",
+            {"data": {"reason": "start-failed", "tries": 5}},
+            "**secret-name** is held: **5** starts in a row came to nothing",
+        ),
+        (
+            "session.held",
+            {"data": {"reason": "cannot-be-ordered", "why": "too-large"}},
+            "**secret-name** is held: its start cannot be ordered from an agent (too-large)",
+        ),
+        (
             "decision.preempt",
             {"data": {"victims": 0, "takes_over": True}},
             "**secret-name** takes over the room that is being made for a session behind it on **secret-node**",

@@ -159,6 +159,7 @@ def _preempted_while_off():
 
 def test_p15_of_many_rounds_asked_for_one_group_one_runs_at_a_time(make_cluster, thinking):
     cluster = make_cluster()
+    cluster.submit(cluster.alice, cpu="400")  # for whom nothing can be done, so that every round thinks
     inside, most, numbers = itertools.count(1), [], []
     active = set()
 
@@ -180,6 +181,7 @@ def test_p15_of_many_rounds_asked_for_one_group_one_runs_at_a_time(make_cluster,
 
 def test_p15_while_one_round_thinks_another_leaves_at_once(make_cluster, thinking):
     cluster = make_cluster()
+    cluster.submit(cluster.alice, cpu="400")
     begun, go_on = threading.Event(), threading.Event()
 
     def think_long(think, snapshot, decide):

@@ -16,8 +16,8 @@ def test_a_lonely_session_is_bound_to_nobody(make_cluster):
     cluster = make_cluster()
     session = cluster.submit(cluster.alice)
 
-    assert locks.bound_to([session.pk]) == {session.pk}
-    assert locks.bound_to([]) == set()
+    assert locks.ground_of([session.pk])[0] == {session.pk}
+    assert locks.ground_of([])[0] == set()
 
 
 def test_holder_victims_and_those_who_wait_for_them_are_bound_together(make_cluster):
@@ -31,7 +31,7 @@ def test_holder_victims_and_those_who_wait_for_them_are_bound_together(make_clus
 
     assert models.Reservation.objects.count() == 2
     for session_id in everybody:
-        assert locks.bound_to([session_id]) == everybody
+        assert locks.ground_of([session_id])[0] == everybody
 
 
 def test_a_victim_with_a_fate_is_free(make_cluster):
@@ -39,14 +39,14 @@ def test_a_victim_with_a_fate_is_free(make_cluster):
     low, high = cluster.contest()
     cluster.agent.suspends(low)
 
-    assert locks.bound_to([high.pk]) == {high.pk}
+    assert locks.ground_of([high.pk])[0] == {high.pk}
 
 
 def test_the_nodes_of_a_reservation_are_locked_too(make_cluster):
     cluster = make_cluster(**staging.RULES)
     _, high = cluster.contest()
 
-    assert locks.node_ids_of([high.pk]) == {cluster.node.pk}
+    assert locks.ground_of([high.pk])[1] == {cluster.node.pk}
 
 
 def test_an_unknown_session_is_not_visible(make_cluster):

@@ -240,7 +240,7 @@ def test_an_end_by_the_fence_is_a_loss(make_cluster):
 def test_every_heartbeat_is_acknowledged_because_silence_may_end_sessions(make_cluster, monkeypatch):
     cluster = make_cluster()
     acknowledged = []
-    monkeypatch.setattr(commands, "acknowledge", lambda node, boot, seq: acknowledged.append((boot, seq)))
+    monkeypatch.setattr(commands, "acknowledge", lambda node, heard: acknowledged.extend(heard))
     cluster.agent.send(messages.Heartbeat())
 
     assert len(acknowledged) == 1

@@ -8,6 +8,7 @@ import pytest
 
 from scheduler import clock, models
 from scheduler.protocol import messages
+from scheduler.selectors import explanations
 from scheduler.services import commands, output_pages
 
 
@@ -112,3 +113,35 @@ def test_pages_that_nobody_looks_at_are_forgotten(sent, session):
     age(3601)
 
     assert output_pages.prune() == 1
+
+
+@pytest.fixture
+def pair(cluster):
+    """A session on two nodes, with the agents in the order of its ranks."""
+    session, other = cluster.pair(cluster.alice)
+    agents = {agent.node.name: agent for agent in (cluster.agent, other)}
+    return session, [agents[name] for name in explanations.output_nodes(session)]
+
+
+def test_each_node_of_a_session_on_several_is_asked_for_its_own_output(pair, sent):
+    session, agents = pair
+    for rank in (0, 1):
+        assert output_pages.ask(session, offset=0, rank=rank).rank == rank
+    requests = [request for _, request in sent]
+
+    assert [name for name, _ in sent] == [agent.node.name for agent in agents]
+    assert output_pages.take(agents[1].node, a_page(requests[0])) is False
+    assert output_pages.take(agents[1].node, a_page(requests[1], data="second")) is True
+    assert output_pages.ask(session, offset=0, rank=1).text == "second"
+    assert output_pages.ask(session, offset=0).came_at is None
+    assert output_pages.ask(session, offset=0, rank=2) is None
+
+
+def test_the_last_lines_of_each_node_are_kept_apart(pair):
+    session, (first, second) = pair
+    about = {"session": str(session.public_id), "epoch": 1, "truncated": False}
+    first.send(messages.OutputTail(**about, tail="short", size=5))
+    second.send(messages.OutputTail(**about, tail="long line", size=9))
+
+    assert explanations.output(session).tail == "short"
+    assert explanations.output(session, rank=1).tail == "long line"

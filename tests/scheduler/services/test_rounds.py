@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
 from scheduler import models
 from scheduler.protocol import messages
 from tests.scheduler.services import conftest
@@ -205,3 +209,41 @@ def test_events_are_numbered_without_gaps(make_cluster):
 
     assert numbers == list(range(1, len(numbers) + 1))
     assert models.EventCounter.objects.get().last == len(numbers)
+
+
+def statements_of_a_round(cluster):
+    with CaptureQueriesContext(connection) as queries:
+        summary = cluster.round()
+    return summary, len(queries)
+
+
+def test_where_nobody_waits_a_round_costs_next_to_nothing_and_counts_all_the_same(make_cluster):
+    cluster = make_cluster()
+    cluster.run(cluster.alice)
+    before = cluster.round()
+    summary, statements = statements_of_a_round(cluster)
+
+    assert statements <= 11
+    assert (summary.number, summary.dispatched, summary.pended) == (before.number + 1, 0, 0)
+    state = models.GroupRounds.objects.get(group=cluster.group)
+    assert (state.asked, state.last_number) == (state.served, summary.number)
+
+
+@pytest.mark.parametrize("why", ["waits", "is suspended", "has room kept", "is stopped"])
+def test_a_round_looks_at_all_wherever_something_could_be_decided(make_cluster, why):
+    cluster = make_cluster(preemption_state="on", preemption_mode="suspend")
+    if why == "waits":
+        cluster.submit(cluster.alice, cpu="4")
+        cluster.submit(cluster.alice, cpu="4")
+        cluster.round()
+    else:
+        low, high = cluster.contest()
+    if why in ("is suspended", "has room kept"):
+        cluster.agent.suspends(low)
+    if why == "is suspended":
+        cluster.round()
+        cluster.agent.starts(high)
+
+    _, statements = statements_of_a_round(cluster)
+
+    assert statements > 25

@@ -203,7 +203,7 @@ def test_a_late_proof_of_an_old_suspend_changes_nothing_of_a_session_that_runs_a
 def test_last_lines_are_acknowledged_because_the_next_wait_for_it(cluster, monkeypatch):
     session = cluster.run(cluster.alice)
     heard = []
-    monkeypatch.setattr(commands, "acknowledge", lambda node, boot, seq: heard.append((boot, seq)))
+    monkeypatch.setattr(commands, "acknowledge", lambda node, done: heard.extend(done))
 
     cluster.agent.send(
         messages.OutputTail(session=str(session.public_id), epoch=1, tail="x", size=1, truncated=False)

@@ -113,6 +113,9 @@ class SessionOutput(resource.Resource):
         errors=(400, 403, 404),
         parameters=(
             docs.parameter("offset", "first byte; without it the last lines that are known", type=int),
+            docs.parameter(
+                "rank", "place of the node in the newest run, from 0; without it the first", type=int
+            ),
         ),
     )
     def get(self, request: drf_request.Request, public_id: uuid.UUID) -> response.Response:
@@ -120,7 +123,10 @@ class SessionOutput(resource.Resource):
         row = permissions.require_session(self.viewer, public_id)
         is_whole = permissions.sight(self.viewer, row) >= permissions.Sight.FULL
         permissions.require(is_whole, "read what somebody else's session writes")
-        kept = explanations.output(row)
+        rank = resource.number_of(request.query_params.get("rank", "0"), "rank")
+        if rank and rank >= len(explanations.output_nodes(row)):
+            raise errors.Refusal(code="invalid", fields={"rank": "the newest run has not so many nodes"})
+        kept = explanations.output(row, rank=rank)
         size = kept.size if kept else 0
         if "offset" not in request.query_params:
             text = kept.tail if kept else ""
@@ -133,7 +139,7 @@ class SessionOutput(resource.Resource):
             raise errors.Refusal(
                 code="invalid", fields={"offset": f"is beyond the {size} bytes that are known"}
             )
-        found = output_pages.ask(row, offset=offset)
+        found = output_pages.ask(row, offset=offset, rank=rank)
         if found is None or found.came_at is None:
             return _output("asked", "", bounds=(offset, offset), size=size)
         if found.is_gone:

@@ -20,6 +20,8 @@ class Seen:
     entries: list[event_log.Entry]
     #: First byte of the page of output that is looked at; None = the last lines.
     offset: int | None = None
+    #: Place of the node whose output is looked at.
+    rank: int = 0
 
     @property
     def is_open(self) -> bool:

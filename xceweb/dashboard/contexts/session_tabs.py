@@ -79,14 +79,16 @@ def output(seen: session_seen.Seen) -> dict[str, Any]:
     if seen.sight < permissions.Sight.FULL:
         note = "Only the owner and administrators see what a session writes."
         return {"output": {"state": "hidden", "note": note}, "refresh_url": refresh}
-    kept = explanations.output(row)
+    if seen.rank:
+        refresh += f"&rank={seen.rank}"
+    kept, nodes = explanations.output(row, rank=seen.rank), output_pages.nodes(row, rank=seen.rank)
     if seen.offset is not None and kept is not None:
-        page = output_pages.page(row, kept, offset=seen.offset)
-        return {"output": page, "refresh_url": f"{refresh}&offset={seen.offset}"}
-    return {"output": _output(row, kept), "refresh_url": refresh}
+        page = output_pages.page(row, kept, offset=seen.offset, rank=seen.rank)
+        return {"output": page | {"nodes": nodes}, "refresh_url": f"{refresh}&offset={seen.offset}"}
+    return {"output": _output(row, kept, rank=seen.rank) | {"nodes": nodes}, "refresh_url": refresh}
 
 
-def _output(row: models.Session, kept: models.SessionOutput | None) -> dict[str, Any]:
+def _output(row: models.Session, kept: output_pages.Kept | None, *, rank: int) -> dict[str, Any]:
     is_live = row.state in _LIVE
     if kept is None and not is_live:
         note = "It has not written anything." if row.epoch else "It has not started yet."
@@ -98,7 +100,7 @@ def _output(row: models.Session, kept: models.SessionOutput | None) -> dict[str,
         "note": "The whole output stays on the node where it ran.",
         "size_text": wording.amount(size, "mem"),
         "is_cut": bool(kept and (kept.is_truncated or size > output_pages.TAIL_BYTES)),
-        "earlier_url": output_pages.before(row, size) if kept else "",
+        "earlier_url": output_pages.before(row, size, rank=rank) if kept else "",
         "later_url": "",
         "download_url": "",
     }

@@ -42,7 +42,8 @@ def session_detail(request: http.HttpRequest, public_id: uuid.UUID, tab: str = "
     session = permissions.require_session(request.user, public_id)
     seen = session_seen.look(request.user, session)
     if tab == "output":
-        seen = dataclasses.replace(seen, offset=forms.offset(request))
+        offset, rank = forms.output_place(request)
+        seen = dataclasses.replace(seen, offset=offset, rank=rank)
     if part == "counterfactuals":
         context = counterfactuals.load(seen, session_page.shown(seen, tab))
         return shortcuts.render(request, "dashboard/_counterfactuals.html", context)

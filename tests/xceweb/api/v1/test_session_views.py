@@ -50,3 +50,17 @@ def test_output_is_the_last_lines_or_a_page_for_which_the_node_is_asked(api_of, 
     assert (page["state"], page["next_offset"]) == ("asked", 0)
     assert beyond.json()["fields"] == {"offset": "is beyond the 9000 bytes that are known"}
     assert api.get(path, offset="x").status_code == 400
+
+
+def test_the_output_of_each_node_is_read_by_its_rank(api_of, world):
+    world.running.runs.update(node_names=["n1", "n2"])
+    models.RankOutput.objects.create(
+        session=world.running, attempt=1, rank=1, tail="of the second", size=13, updated_at=timezone.now()
+    )
+    api, path = api_of("owner"), f"/sessions/{world.running.public_id}/output"
+
+    assert api.get(path).json()["state"] == "none"
+    assert api.get(path, rank=1).json()["text"] == "of the second"
+    assert api.get(path, rank=2).json()["fields"] == {"rank": "the newest run has not so many nodes"}
+    assert api.get(path, rank="x").status_code == 400
+    assert api.get(path, rank=1, offset=0).json()["state"] == "asked"

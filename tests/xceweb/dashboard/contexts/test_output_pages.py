@@ -90,3 +90,27 @@ def test_who_may_not_look_inside_asks_for_nothing(client_of, address, asked, who
 def test_an_offset_that_is_none_shows_the_last_lines(client_of, address, asked, offset) -> None:
     assert "last " in client_of("owner").get(f"{address}?offset={offset}").content.decode()
     assert asked == []
+
+
+def test_of_a_session_on_several_nodes_each_nodes_output_can_be_chosen(
+    client_of, world, address, asked
+) -> None:
+    world.running.runs.update(node_names=["n1", "n2"])
+    models.RankOutput.objects.create(
+        session=world.running, attempt=1, rank=1, tail="of the second", size=20_000, updated_at=timezone.now()
+    )
+    client = client_of("owner")
+    first, second = (client.get(f"{address}{more}").content.decode() for more in ("", "?rank=1"))
+    page = client.get(f"{address}?offset=7&rank=1").content.decode()
+
+    assert f'href="{address}" aria-current="true">n1</a>' in first
+    assert f'href="{address}?rank=1">n2</a>' in first
+    assert "of the second" in second
+    assert "of the second" not in first
+    assert f'href="{address}?offset=0&amp;rank=1">Earlier' in second
+    assert f'hx-get="{address}?part=output&amp;rank=1&amp;offset=7"' in page
+    assert models.OutputPage.objects.get().rank == 1
+
+
+def test_of_a_session_on_one_node_there_is_nothing_to_choose(client_of, address) -> None:
+    assert "Node whose output is shown" not in client_of("owner").get(address).content.decode()
