@@ -88,6 +88,7 @@ TABLE: dict[str, Row] = {
     "api:group-shadow-report": Row((401, 403, 403, 403, 404, 404, 404, 404), _group),
     "api:group-roles": Row(PROGRAM_OF_GROUP, _group),
     "api:group-rounds": Row(PROGRAM_OF_GROUP, _group),
+    "api:group-undo": Row((401, 403, 403, 403, 403, 428, 404, 428), _group, json={"reason": "a test"}),
     "api:keypair": Row((401,) + (404,) * 7, lambda world: ["XCENOBODY"]),
     "api:keypair-list": Row(PROGRAM),
     "api:keypair-list POST": Row((401, 403, 201, 201, 201, 201, 201, 201), json={"name": "a test"}),

@@ -13,7 +13,7 @@ from tests import decision_factories, model_factories, worlds
 
 #: Log-in (2), the newest number (1), the roles (1) and the frame (2) are in each number.
 MOST: dict[str, tuple[int, Callable[[worlds.World], str]]] = {
-    "overview": (32, lambda world: urls.reverse("dashboard:overview")),
+    "overview": (36, lambda world: urls.reverse("dashboard:overview")),
     "sidebar": (6, lambda world: urls.reverse("common:navigation")),
     "session list": (16, lambda world: urls.reverse("dashboard:session-list")),
     "waiting": (40, lambda world: urls.reverse("dashboard:session-detail", args=[world.waiting.public_id])),

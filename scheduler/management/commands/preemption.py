@@ -1,4 +1,4 @@
-"""`preemption`: show, set or plan a group's rules, at once, at a time or for a while; cancel what is planned."""
+"""`preemption`: show, set, plan or undo a group's rules, at once, at a time or for a while; cancel what is planned."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.utils import dateparse
 from scheduler import errors, models
 from scheduler.selectors import policies as versions
 from scheduler.selectors import rule_warnings
-from scheduler.services import actors, planned_changes, policies, policy_guards
+from scheduler.services import actors, planned_changes, policies, policy_guards, undoing
 
 ACTOR = "preemption"
 _SPAN = re.compile(r"(\d{1,9})([smhd]?)\Z")
@@ -29,7 +29,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: Any) -> None:
         """Declare the options."""
         add = parser.add_argument
-        add("verb", choices=("show", "set", "cancel-planned"))
+        add("verb", choices=tuple(_ACTS))
         add("group", help="name of the resource group")
         add("--state", choices=("off", "shadow", "on"), help="the switch")
         rule = (
@@ -124,4 +124,11 @@ def _cancel(group: models.ResourceGroup, options: dict[str, Any]) -> str:
     return f"{group.slug}: nothing changes at {plan.at.isoformat()} any more"
 
 
-_ACTS = {"show": _show, "set": _set, "cancel-planned": _cancel}
+def _undo(group: models.ResourceGroup, options: dict[str, Any]) -> str:
+    version = options["expect"] or versions.current(group).version
+    assent = policy_guards.Assent(is_fresh=True, confirm=options["confirm"])
+    row = undoing.undo(actors.of_command(ACTOR), group, undoing.Wish(version, options["reason"]), assent)
+    return f"{group.slug}: version {version} is undone; version {row.version} is in force"
+
+
+_ACTS = {"show": _show, "set": _set, "undo": _undo, "cancel-planned": _cancel}

@@ -79,6 +79,14 @@ class PreemptionChange(fields.Strict):
     )
 
 
+class UndoAsk(fields.Strict):
+    """Why the version in force is undone."""
+
+    reason = fields.Text(max_length=500)
+    only_unacted = fields.Flag(required=False, help_text="not if a round has stopped somebody by it")
+    confirm = fields.Text(required=False, max_length=100, help_text="the group's name, where many would stop")
+
+
 class PreviewAsk(fields.Strict):
     """Rules to try; the others are those in force."""
 

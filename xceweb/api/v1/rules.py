@@ -11,7 +11,7 @@ from rest_framework import response
 from scheduler import errors, models
 from scheduler.core import entities
 from scheduler.selectors import explanations, exposures, permissions, policies, preview, rule_warnings
-from scheduler.services import planned_changes, policy_guards
+from scheduler.services import planned_changes, policy_guards, undoing
 from scheduler.services import policies as changes_of
 from xceweb.accounts import freshness
 from xceweb.api import docs, resource
@@ -89,7 +89,7 @@ class Preemption(resource.Resource):
         try:
             wish = changes_of.Wish(changes, values["reason"], expected)
             when = planned_changes.When(values.get("at"), values.get("for_s"))
-            planned_changes.change(self.actor, group, wish, when, self._assent(values))
+            planned_changes.change(self.actor, group, wish, when, _assent(self, values))
         except errors.Conflict as conflict:
             raise _changed(group, expected, conflict.facts["current"]) from None
         except errors.Refusal as refusal:
@@ -97,10 +97,38 @@ class Preemption(resource.Resource):
             raise
         return _answer(group, policies.current(group))
 
-    def _assent(self, values: dict[str, Any]) -> policy_guards.Assent:
-        """A keypair proves itself with each request; a log-in may be old."""
-        is_fresh = self.actor.keypair is not None or freshness.is_fresh(self.request._request)
-        return policy_guards.Assent(is_fresh, values.get("confirm", ""))
+
+def _assent(view: resource.Resource, values: dict[str, Any]) -> policy_guards.Assent:
+    """A keypair proves itself with each request; a log-in may be old."""
+    is_fresh = view.actor.keypair is not None or freshness.is_fresh(view.request._request)
+    return policy_guards.Assent(is_fresh, values.get("confirm", ""))
+
+
+class Undo(resource.Resource):
+    """Going back to the version before."""
+
+    @docs.operation(
+        summary="Undo the version in force; what it began to stop is taken back where that is possible",
+        answer=rule_shapes.Preemption,
+        name="preemption_undo",
+        body=rule_shapes.UndoAsk,
+        body_example={"reason": "too early", "only_unacted": True},
+        example=cluster_samples.PREEMPTION,
+        errors=(*_MANAGED, 409),
+        parameters=(_MATCH,),
+    )
+    def post(self, request: drf_request.Request, slug: str) -> response.Response:
+        """Put the rules of the version before into force again, as a version of its own."""
+        group = permissions.require_group(self.viewer, slug)
+        permissions.require(permissions.can_change_policy(self.viewer, group), f"change the rules of {slug}")
+        values = self.read(rule_shapes.UndoAsk)
+        expected = _matched(self.request, policies.current(group))
+        wish = undoing.Wish(expected, values["reason"], values.get("only_unacted", False))
+        try:
+            row = undoing.undo(self.actor, group, wish, _assent(self, values))
+        except errors.Conflict as conflict:
+            raise _changed(group, expected, conflict.facts["current"]) from None
+        return _answer(group, row)
 
 
 class PlannedCancel(resource.Resource):

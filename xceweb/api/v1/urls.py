@@ -50,6 +50,7 @@ urlpatterns = [
     path(f"{_GROUP}/preemption", rules.Preemption.as_view(), name="group-preemption"),
     path(f"{_GROUP}/preemption/cancel-planned", rules.PlannedCancel.as_view(), name="group-cancel-planned"),
     path(f"{_GROUP}/preemption/shadow-report", shadow.ShadowReport.as_view(), name="group-shadow-report"),
+    path(f"{_GROUP}/preemption/undo", rules.Undo.as_view(), name="group-undo"),
     path(f"{_GROUP}/preemption/preview", rules.PreemptionPreview.as_view(), name="group-preview"),
     path(f"{_GROUP}/policies", rules.Policies.as_view(), name="group-policies"),
     path(f"{_GROUP}/roles", groups.GroupRoles.as_view(), name="group-roles"),

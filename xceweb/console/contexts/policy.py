@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 from django import urls
 
-from scheduler import models
+from scheduler import clock, models
 from scheduler.selectors import capacity, permissions, policies
-from scheduler.services import policy_guards
+from scheduler.services import policy_guards, undoing
 from xceweb.console import extras, policy_form
 from xceweb.console.contexts import planned, shadow_report
 from xceweb.dashboard.contexts import capacity as capacity_context
@@ -44,6 +45,7 @@ def load(
         "assent": sent.assent,
         "asks_password": policy_guards.needs_fresh(current) and not sent.is_fresh,
         **planned.load(group, current),
+        "undo": _undo(group, current) if with_history and can_change else None,
         "shadow": shadow_report.load(viewer, group) if with_history else None,
         "preview": None,
         "conflict": None,
@@ -86,6 +88,22 @@ def _written(value: Any) -> str:
 
 def _history(group: models.ResourceGroup, current: models.PolicyVersion) -> list[dict[str, Any]]:
     return [_version(group, change, current) for change in policies.history(group)]
+
+
+#: So long an undo is offered at the top of the page.
+_OFFERED = datetime.timedelta(minutes=10)
+
+
+def _undo(group: models.ResourceGroup, current: models.PolicyVersion) -> dict[str, Any] | None:
+    """Return the way to take a change back at once, until a round has acted on it."""
+    if current.version == 1 or current.created_at < clock.now() - _OFFERED or undoing.has_acted(current):
+        return None
+    return {
+        "version": current.version,
+        "at": current.created_at,
+        "by": current.created_by_name,
+        "url": urls.reverse("console:group-policy-undo", args=[group.slug, current.version]),
+    }
 
 
 def _version(

@@ -9,7 +9,7 @@ from django.views.decorators import http as methods
 from scheduler import errors, models
 from scheduler.selectors import permissions, preview, rule_warnings
 from scheduler.selectors import policies as versions
-from scheduler.services import actors, planned_changes, policies, policy_guards
+from scheduler.services import actors, planned_changes, policies, policy_guards, undoing
 from xceweb.accounts import freshness
 from xceweb.common import pages
 from xceweb.console import extras, policy_form
@@ -128,15 +128,12 @@ def group_policy_undo(request: http.HttpRequest, slug: str, version: int) -> htt
     """Go back from the version in force to the one before it, as a version of its own with the person's reason."""
     group = permissions.require_group(request.user, slug)
     permissions.require(permissions.can_change_policy(request.user, group), f"change the rules of {slug}")
-    before = versions.version(group, version - 1)
-    if before is None:
-        raise errors.NotVisible("There is no version to go back to.")
-    values = {name: getattr(before, name) for name in models.PolicyVersion.RULES}
+    wish = undoing.Wish(version, request.POST.get("reason", ""), bool(request.POST.get("only_unacted")))
     try:
-        wish = policies.Wish(values, request.POST.get("reason", ""), version)
-        assent = policy_guards.Assent(freshness.is_fresh(request))
-        planned_changes.change(_actor(request), group, wish, assent=assent)
+        undoing.undo(_actor(request), group, wish, policy_guards.Assent(freshness.is_fresh(request)))
         messages.success(request, f"Version {version} is undone.")
+    except errors.NotVisible:
+        raise
     except errors.Refusal as refusal:
         help_ = "" if refusal.code not in _NEEDS_FORM else " Use the form above, which asks for it."
         messages.error(request, f"Version {version} is not undone: {refusal}{help_}")

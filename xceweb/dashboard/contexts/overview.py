@@ -10,7 +10,7 @@ from django import urls
 
 from scheduler import models
 from scheduler.selectors import event_log, overview, sessions, slot_kinds
-from xceweb.dashboard.contexts import capacity, headline
+from xceweb.dashboard.contexts import capacity, headline, switch_news
 from xceweb.live import frames
 
 Viewer = models.User
@@ -138,6 +138,7 @@ _WHOLE: dict[str, Callable[[Viewer], Any]] = {
     "round": round_,
     "wasted_24h": overview.wasted_last_day,
     "notices": notices,
+    "switch_news": switch_news.load,
 }
 
 

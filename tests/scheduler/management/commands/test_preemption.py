@@ -36,6 +36,16 @@ def test_rules_are_set_for_a_while_shown_and_the_way_back_cancelled():
     assert (cancelled, plan.end) == (f"gpu: nothing changes at {plan.at.isoformat()} any more\n", "cancelled")
 
 
+def test_the_version_in_force_is_undone():
+    group = worlds.a_world().group
+    act("set", "--rule=grace_period=20", "--reason=a quiet night")
+
+    said = act("undo", "--reason=too slow")
+
+    group.refresh_from_db()
+    assert (said, group.policy.grace_period) == ("gpu: version 2 is undone; version 3 is in force\n", 10)
+
+
 def test_a_time_without_a_zone_is_utc():
     worlds.a_world()
 

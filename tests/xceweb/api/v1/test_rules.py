@@ -216,3 +216,14 @@ def test_an_old_log_in_switches_nothing_on_by_api_either(client, world):
     )
 
     assert (answer.status_code, answer.json()["code"]) == (403, "log-in-again")
+
+
+def test_an_undo_names_the_version_that_it_undoes(api_of):
+    api = api_of("manager")
+    etag = change(api, {"min_runtime": 60})["ETag"]
+
+    late = api.post(f"{PATH}/undo", {"reason": "too early"}, If_Match='"1"')
+    done = api.post(f"{PATH}/undo", {"reason": "too early", "only_unacted": True}, If_Match=etag)
+
+    assert (late.status_code, late.json()["code"]) == (412, "precondition-failed")
+    assert (done.json()["version"], done.json()["preemption"]["min_runtime"]) == (3, 0)

@@ -73,6 +73,7 @@ def policy() -> dict[str, Any]:
             "how": "was dropped, so that it overwrites nothing",
             "why": "dave changed preemption meanwhile, in version 8",
         },
+        "undo": {"version": 8, "at": frame.ago(minutes=1), "by": "carol", "url": "#"},
         "shadow": shadow(),
         "preview": preview(),
         "conflict": None,

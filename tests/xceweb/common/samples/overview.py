@@ -29,6 +29,19 @@ def overview() -> dict[str, Any]:
         "states": states(),
         "mine": mine(),
         "events": events(),
+        "switch_news": [
+            {
+                "is_on": True,
+                "title": "Preemption in **l4** is **on**",
+                "at": frame.ago(minutes=5),
+                "is_planned": False,
+                "text": "Now **2 running sessions** of yours can be stopped for more important ones."
+                " Who is stopped goes back to its queue and starts anew.",
+                "by": "carol",
+                "reason": "One week in shadow looked right.",
+                "url": "#",
+            }
+        ],
         "notices": [
             {
                 "title": "Tomorrow 06:00 to 07:00",
@@ -59,6 +72,7 @@ def empty_overview() -> dict[str, Any]:
         "states": nothing,
         "mine": [],
         "events": [],
+        "switch_news": [],
         "notices": [],
     }
     return {**overview(), **empty}

@@ -10,7 +10,7 @@ from django import urls
 from django.test import Client
 
 from scheduler import models
-from tests import model_factories, worlds
+from tests import decision_factories, model_factories, worlds
 from xceweb.console import policy_form
 
 ClientOf = Callable[[str], Client]
@@ -132,6 +132,25 @@ def test_undo_goes_back_as_a_version_of_its_own(world: worlds.World, client_of: 
 
     row = now(world.group)
     assert (row.version, row.preemption_state, row.reason) == (3, "on", "the night is over")
+
+
+def test_a_change_can_be_taken_back_with_one_press_until_a_round_acts(
+    world: worlds.World, client_of: ClientOf
+) -> None:
+    """The page offers it with its reason, to managers only, and then no more."""
+    client = client_of("manager")
+    send(client, world.group, grace_period="33")
+    assert "no round has stopped anybody by it yet" in client.get(ADDRESS).content.decode()
+    assert "no round has stopped" not in client_of("operator").get(ADDRESS).content.decode()
+
+    waiting = models.Session.objects.get(pk=world.waiting.pk)
+    decision_factories.a_preemption(waiting, [], node=world.node)
+    pressed = {"reason": "Taken back before a round acted on it", "only_unacted": "1"}
+    page = client.post(urls.reverse("console:group-policy-undo", args=["gpu", 2]), pressed, follow=True)
+
+    assert "A round has acted on version 2 meanwhile" in page.content.decode()
+    assert "no round has stopped" not in page.content.decode()
+    assert now(world.group).version == 2
 
 
 @pytest.mark.parametrize("sent", [{}, {"reason": " . "}])
