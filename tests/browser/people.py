@@ -64,7 +64,7 @@ class Person:
         self.chooses(state)
         self.page.get_by_label("Reason").fill(reason)
         self.saves_policy()
-        expect(self.page.locator("#policy-form .segmented label", has_text="now")).to_contain_text(
+        expect(self.page.locator("#policy-form .switch .segmented label", has_text="now")).to_contain_text(
             re.compile(state, re.IGNORECASE)
         )
 

@@ -55,6 +55,44 @@ def test_off_stops_nobody_and_shadow_records_once(stack, log_in, rest_after):
     expect(people.state_on(alice.page)).to_have_text("Pending")
 
 
+_IS_DUE = """
+from django.utils import timezone
+from scheduler import models
+models.PlannedChange.objects.filter(ended_at=None).update(at=timezone.now())
+"""
+
+
+def test_on_for_two_hours_goes_back_by_itself(stack, log_in, rest_after):
+    admin, other = log_in("admin"), log_in("admin")
+    other.page.goto("/groups/batch/policy/")
+    admin.page.goto("/groups/batch/policy/")
+    admin.chooses("on")
+    admin.page.get_by_label("Reason").fill("A trial for the storage move")
+    admin.page.get_by_text("For a while, then back").click()
+    admin.page.get_by_label("For how long").fill("2")
+    admin.saves_policy()
+    planned = admin.page.get_by_role("region", name="Planned change")
+    expect(planned).to_contain_text("Goes back to off by itself")
+    expect(planned).to_contain_text("in 1 h 59 min")
+
+    other.chooses("shadow")
+    other.page.get_by_label("Reason").fill("I did not see the trial")
+    other.saves_policy()
+    expect(other.page.locator("#conflict-h")).to_have_text("admin was faster")
+    expect(other.page.get_by_role("row", name=re.compile("Preemption.*both changed it"))).to_contain_text(
+        "off"
+    )
+
+    stack.run(_IS_DUE)
+
+    def is_back() -> bool:
+        admin.page.goto("/groups/batch/policy/")
+        return "Back after 2 hours, as admin set in version" in admin.page.locator("#history").inner_text()
+
+    stacks.until(is_back, what="the way back")
+    expect(admin.page.locator(".switch .segmented label", has_text="now")).to_contain_text("Off")
+
+
 def _states(pages: list[sync_api.Page]) -> list[str]:
     return [people.state_on(page).inner_text() for page in pages]
 

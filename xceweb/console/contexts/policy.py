@@ -75,11 +75,21 @@ def _rule(form: policy_form.PolicyForm, name: str, current: models.PolicyVersion
         "field": field,
         "label": label,
         "effect": effect,
-        "origin": f"In force: {policy_form.text(name, getattr(current, name))}",
+        "origin": _origin(name, current),
         "is_changed": _written(field.value()) != _written(in_force),
         "suffix": suffix,
         "in_force": in_force,
     }
+
+
+def _origin(name: str, current: models.PolicyVersion) -> str:
+    """Say what is in force, and what the default is."""
+    default = models.PolicyVersion._meta.get_field(name).get_default()
+    value = getattr(current, name)
+    shown = policy_form.text(name, value)
+    if value == default:
+        return f"In force: {shown}, the default"
+    return f"In force: {shown}. Default: {policy_form.text(name, default)}"
 
 
 def _written(value: Any) -> str:

@@ -37,6 +37,18 @@ def test_changed_rules_are_marked(world: worlds.World) -> None:
     assert [name for name, is_changed in rules.items() if is_changed] == ["grace_period"]
 
 
+def test_each_rule_tells_its_default_beside_what_is_in_force(world: worlds.World) -> None:
+    """Also where the default is no limit."""
+    model_factories.a_policy_version(world.group, grace_period=33, max_suspend_time=60)
+
+    found = policy.load(world.people["manager"], world.group, a_form(world.group), sent=beside())
+
+    told = {rule["field"].name: rule["origin"] for rule in [*found["rules"], *found["more_rules"]]}
+    assert told["grace_period"] == "In force: 33. Default: 10"
+    assert told["suspend_grace"] == "In force: 2, the default"
+    assert told["max_suspend_time"] == "In force: 60. Default: no limit"
+
+
 def test_only_the_version_in_force_can_be_undone(world: worlds.World) -> None:
     """And the first one never."""
     model_factories.a_policy_version(world.group, grace_period=11)
