@@ -123,6 +123,11 @@ class StreamConsumer(AsyncWebsocketConsumer):
         self.allowance, self.counted_at = min(MOST_FRAMES_IN, self.allowance + earned) - 1, now
         return self.allowance >= 0
 
+    async def close(self, *args: Any, **more: Any) -> None:
+        """Close the socket; a client that has gone needs no code."""
+        with contextlib.suppress(OSError):
+            await super().close(*args, **more)
+
     async def _send(self, frame: frames.Frame) -> None:
         """Send one frame; a client that has gone raises OSError in some servers, and its disconnect is on the way."""
         with contextlib.suppress(OSError):

@@ -395,3 +395,20 @@ async def test_a_long_replay_comes_in_frames_of_at_most_8_kib(
 
     assert (first["prev"], first["last"]) == (0, second["prev"])
     assert [len(first["events"]) > 10, second["last"]] == [True, 47]
+
+
+@pytest.mark.parametrize("act", ["_send", "close"])
+async def test_a_client_that_has_gone_is_no_failure(act: str) -> None:
+    """Servers say so by an OSError when something is sent to it, and tell of its disconnect soon."""
+    sent: list[Any] = []
+
+    async def gone(message: Any) -> None:
+        sent.append(message)
+        raise ConnectionResetError
+
+    consumer = consumers.StreamConsumer()
+    consumer.base_send = gone
+
+    await getattr(consumer, act)(*([feeds.PING] if act == "_send" else [4408]))
+
+    assert len(sent) == 1
