@@ -30,6 +30,14 @@ class Actor:
         return self.user.policy if self.user else None
 
 
+def with_policies_now(actor: Actor) -> Actor:
+    """Return the actor with the policies of person and keypair as they are now, not as the request found them."""
+    for holder in (actor.user, actor.keypair):
+        if holder is not None and holder.policy_id is not None:
+            holder.policy = models.KeypairResourcePolicy.objects.get(pk=holder.policy_id)
+    return actor
+
+
 SYSTEM = Actor(None, "scheduler")
 
 

@@ -178,6 +178,8 @@ def change_session(
     if actor.user is not None:
         permissions.require(permissions.can_change(actor.user, session), "change somebody else's session")
     with unit.begin(actor) as work:
+        locks.share_caps()
+        actor = actors.with_policies_now(actor)
         row = locks.session(session.pk)
         if row.state == S.TERMINATED:
             raise _refuse(row, "changed")

@@ -1,6 +1,7 @@
 """
-Locks, and their one order: group (advisory), owner usage, queue usage, node slots, sessions, round requests, event
-counter. Rows of a kind are locked by ascending id. Whoever keeps the order cannot deadlock with another who does.
+Locks, and their one order: caps of priorities (advisory), group (advisory), owner usage, queue usage, node slots,
+sessions, round requests, event counter. Rows of a kind are locked by ascending id. Whoever keeps the order cannot
+deadlock with another who does.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from django.db import connection, transaction
 from scheduler import errors, models
 
 #: First key of PostgreSQL's two-key advisory locks; the second is the row's id. A new kind takes the next number.
-GROUP_ROUND = 0x5843
+GROUP_ROUND, PRIORITY_CAPS = 0x5843, 0x5844
 _TRIES = 5
 
 
@@ -22,6 +23,21 @@ def try_group(group_id: int) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [GROUP_ROUND, group_id])
         return bool(cursor.fetchone()[0])
+
+
+def share_caps() -> None:
+    """Keep every cap of priorities as it is until the transaction ends; others who only need that do not wait (P09)."""
+    _caps("pg_advisory_xact_lock_shared")
+
+
+def change_caps() -> None:
+    """Wait for all who set a priority now, and let none do so until the transaction ends, which changes a cap (P09)."""
+    _caps("pg_advisory_xact_lock")
+
+
+def _caps(function: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {function}(%s, 0)", [PRIORITY_CAPS])
 
 
 def share_policy(group_id: int) -> int | None:

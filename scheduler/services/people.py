@@ -9,15 +9,24 @@ from django.db import IntegrityError
 
 from scheduler import errors, models
 from scheduler.selectors import permissions
-from scheduler.services import actors, audit, checks
+from scheduler.services import actors, audit, caps, checks, locks, priorities
 from scheduler.services import work as unit
+
+_POLICY_FIELDS = (
+    "max_priority",
+    "default_priority",
+    "max_concurrent_sessions",
+    "max_slots",
+    "may_opt_out",
+)
 
 
 def create_resource_policy(actor: actors.Actor, name: str, **columns: Any) -> models.KeypairResourcePolicy:
     """Create a policy of what its people and keypairs may ask for."""
     checks.require_administrator(actor, "create a resource policy")
     with unit.begin(actor) as work:
-        row = checks.checked(models.KeypairResourcePolicy(name=name, **columns))
+        row = models.KeypairResourcePolicy(name=name)
+        _set(row, columns)
         row.save()
         audit.record_change(
             work,
@@ -26,6 +35,40 @@ def create_resource_policy(actor: actors.Actor, name: str, **columns: Any) -> mo
             after={"name": name, **columns},
         )
     return row
+
+
+def change_resource_policy(
+    actor: actors.Actor, policy: models.KeypairResourcePolicy, *, changes: dict[str, Any], reason: str
+) -> models.KeypairResourcePolicy:
+    """
+    Change what the people and keypairs of a policy may ask for; a cap that is lowered holds for what waits already.
+
+    Raises:
+        NotAllowed: the actor is no administrator.
+        Refusal: no reason, an unknown field, or a value that cannot be.
+    """
+    checks.require_administrator(actor, "change a resource policy")
+    reason = checks.checked_reason(reason)
+    if unknown := sorted(set(changes) - set(_POLICY_FIELDS)):
+        raise errors.Refusal(code="invalid", fields=dict.fromkeys(unknown, "there is no such field"))
+    with unit.begin(actor) as work:
+        locks.change_caps()
+        row = models.KeypairResourcePolicy.objects.select_for_update(no_key=True).get(pk=policy.pk)
+        before = {name: getattr(row, name) for name in changes}
+        _set(row, changes)
+        row.save()
+        subject = audit.Subject("keypair resource policy", row.name)
+        audit.record_change(work, subject, before=before, after=dict(changes), reason=reason)
+        if "max_priority" in changes:
+            caps.apply_policy(work, row, before=before["max_priority"])
+    return row
+
+
+def _set(row: models.KeypairResourcePolicy, columns: dict[str, Any]) -> None:
+    priorities.check_limits(columns)
+    for name, value in columns.items():
+        setattr(row, name, value)
+    checks.checked(row)
 
 
 def create_user(

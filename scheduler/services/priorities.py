@@ -7,6 +7,7 @@ lower of the owner's policy and the queue. An omitted priority is clamped, an ex
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from scheduler import errors, models
@@ -24,6 +25,18 @@ def whole_number(name: str, value: object, *, least: int, most: int) -> int:
         text = f"must be a whole number from {least} to {most}"
         raise errors.Refusal(code="invalid", fields={name: text})
     return value
+
+
+def check_limits(columns: Mapping[str, object], *, optional: Collection[str] = ()) -> None:
+    """
+    Check the caps and defaults among the columns of a policy or queue: nothing becomes a number that is none.
+
+    Raises:
+        Refusal: one is no whole number from 0 to 100, nor None where it is ``optional``.
+    """
+    for name in ("max_priority", "default_priority"):
+        if name in columns and not (columns[name] is None and name in optional):
+            whole_number(name, columns[name], least=0, most=100)
 
 
 def cap(policy: models.KeypairResourcePolicy | None, queue: models.Queue) -> int:
@@ -78,6 +91,13 @@ def check_opt_out(policy: models.KeypairResourcePolicy | None, is_preemptible: o
         text = f"your policy {policy.name} does not let sessions opt out of being preempted"
         raise errors.Refusal(code="may-not-opt-out", fields={"is_preemptible": text})
     return is_preemptible
+
+
+def lowered(row: models.Session, limit: int) -> dict[str, Any]:
+    """Return the columns of a session whose cap is lowered to ``limit``; a cap is never raised so."""
+    if row.priority_cap <= limit:
+        return {}
+    return {"priority": min(row.priority, limit), "priority_cap": limit}
 
 
 def changes(

@@ -15,7 +15,7 @@ from django.db.models import Q, QuerySet
 from scheduler import errors, models
 from scheduler.core import entities, states
 from scheduler.plugins import catalog
-from scheduler.services import actors, audit, checks, handovers, locks, withdrawals
+from scheduler.services import actors, audit, caps, checks, handovers, locks, priorities, withdrawals
 from scheduler.services import work as unit
 
 _QUEUE_FIELDS = (
@@ -45,6 +45,7 @@ def create_queue(
 ) -> models.Queue:
     """Create a queue that serves ``groups``; ``columns`` are the queue's own fields."""
     checks.require_administrator(actor, "create a queue")
+    priorities.check_limits(columns, optional=("default_priority",))
     with unit.begin(actor) as work:
         queue = models.Queue(slug=slug, changed_at=work.now, changed_by_name=actor.name, **columns)
         _check_queue(queue)
@@ -68,7 +69,10 @@ def change_queue(
 ) -> models.Queue:
     """Change a queue's rules (XCE's QUEUE_UPDATE); all of it is refused when one part cannot be."""
     checks.require_administrator(actor, "change a queue")
+    priorities.check_limits(changes, optional=("default_priority",))
     with unit.begin(actor) as work:
+        if "max_priority" in changes:
+            locks.change_caps()
         row = models.Queue.objects.select_for_update(no_key=True).get(pk=queue.pk)
         unknown = sorted(set(changes) - set(_QUEUE_FIELDS))
         if unknown:
@@ -88,6 +92,8 @@ def change_queue(
         audit.record_change(work, audit.Subject("queue", row.slug), before=before, after=after, reason=reason)
         if _WHO_PREEMPTS_WHOM & set(after):
             _reconsider(work, row)
+        if "max_priority" in changes:
+            caps.apply_queue(work, row)
         _tell_groups(work, row)
     return row
 

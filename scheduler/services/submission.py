@@ -10,7 +10,15 @@ import logging
 
 from scheduler import errors, logs, models, points
 from scheduler.core import states
-from scheduler.services import actors, faults, request_rights, request_values, sayable, session_requests
+from scheduler.services import (
+    actors,
+    faults,
+    locks,
+    request_rights,
+    request_values,
+    sayable,
+    session_requests,
+)
 from scheduler.services import work as unit
 
 log = logging.getLogger(__name__)
@@ -29,8 +37,9 @@ def submit_session(actor: actors.Actor, request: session_requests.SubmitRequest)
         Refusal: with a sentence per field; nothing was written.
         NotVisible: the group is not one that the actor may see.
     """
-    checked = check(actor, request)
     with unit.begin(actor) as work:
+        locks.share_caps()
+        checked = check(actors.with_policies_now(actor), request)
         session = models.Session.objects.create(
             owner=checked.owner,
             queue=checked.queue,
