@@ -37,7 +37,8 @@ def conclude(
     Args:
         run: with its stop, if one was under way.
         directory: with the shepherd's records; without `exit` and `end` the status is unknown.
-            A session that its node fenced has no exit status of its own, unless it took the chance to finish.
+            A session that its shepherd ended for its wall-time limit, with no agent there, says so. One that its node
+            fenced has no exit status of its own, unless it took the chance to finish.
         usage: as sampled; the shepherd's own figures win where larger.
         cause: `gone`, or `self` when the end was watched; becomes `killed` or `wall-time` by the facts.
 
@@ -51,18 +52,19 @@ def conclude(
     is_fenced = (directory / records.FENCED).exists() or (run.stop is not None and run.stop.cause is _FENCED)
     known = bool(status) and not (is_fenced and status.get("code") != 0)
     status = status if known else {}
+    otherwise = fields.EndCause.SELF if known else cause
+    is_overdue = run.stop is None and (directory / records.OVERDUE).exists()
+    otherwise = fields.EndCause.WALL_TIME if is_overdue else otherwise
     return messages.Ended(
         exit_code=status.get("code"),
         signal=status.get("signal"),
-        after_warning=run.is_warned_at(ended_ms),
+        after_warning=is_overdue or run.is_warned_at(ended_ms),
         checkpointed=_is_checkpointed(directory),
         cpu_ms=max(usage.cpu_ms, end.get("cpu_ms", 0)),
         peak_bytes=max(usage.peak_bytes, end.get("peak_bytes", 0)),
         ran_ms=run.running_ms(ended_ms if run.boot else now),
         known=known,
-        cause=_FENCED
-        if is_fenced and not known
-        else _cause(run, status, fields.EndCause.SELF if known else cause),
+        cause=_FENCED if is_fenced and not known else _cause(run, status, otherwise),
         output_bytes=output.size(directory / records.OUTPUT),
         at_mono_ms=now,
     )

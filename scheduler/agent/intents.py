@@ -6,7 +6,7 @@ import dataclasses
 import pathlib
 import signal
 
-from scheduler.agent import fencing, records, runs
+from scheduler.agent import deadlines, fencing, records, runs
 from scheduler.protocol import fields, messages
 
 
@@ -49,6 +49,20 @@ def of_run(run: runs.Run, directory: pathlib.Path, *, has_shepherd: bool) -> run
         stop = dataclasses.replace(of_limit(start), cause=fields.EndCause.FENCED)
         return dataclasses.replace(stop, grace_ms=min(start.grace_ms, fencing.LONGEST_GRACE_MS))
     return None
+
+
+def keep_limit(deadline: deadlines.Deadline, run: runs.Run) -> None:
+    """Have the shepherd know when the wall time of a run is over, as long as the run runs."""
+    start, since_ms, at_ms = run.start, run.running_since_ms, None
+    if run.state is runs.RunState.RUNNING and start.wall_limit_s is not None and since_ms is not None:
+        at_ms = since_ms - run.ran_ms + start.wall_limit_s * 1000
+    deadline.keep(at_ms, number=start.warn_signal or int(signal.SIGTERM), grace_ms=start.grace_ms)
+
+
+def warned_by_shepherd(directory: pathlib.Path) -> runs.Warned | None:
+    """Return the warning that a shepherd gave when no agent kept the limit, or None."""
+    overdue = records.read(directory / records.OVERDUE)
+    return runs.Warned(True, overdue["until_ms"]) if overdue else None
 
 
 def at_once() -> runs.Stop:

@@ -19,6 +19,7 @@ from typing import Any
 
 from scheduler.agent import (
     accounting,
+    deadlines,
     evidence,
     holds,
     intents,
@@ -52,6 +53,7 @@ class Life:
         self._dir = means.space.run_dir(*run.key)
         self._usage = accounting.Usage()
         self._roll = roll.Roll(self._dir)
+        self._deadline = deadlines.Deadline(self._dir)
         self._watches = watches.Watches()
         self._work = work.Work(run.session)
         self._command_id = ""
@@ -108,6 +110,7 @@ class Life:
         self._how = self._means.choose_driver(group)
         self._hold = holds.Hold(self._dir, self._how, self._target, self._usage)
         self._hold.recall()
+        intents.keep_limit(self._deadline, self.run)
         self.launched.set()
         if not self._watches.add(self.run.shepherd, self._shepherd_left):
             asyncio.get_running_loop().call_soon(self._shepherd_left)
@@ -117,11 +120,12 @@ class Life:
     def begin_stop(self, stop: runs.Stop) -> None:
         """Write a stop or kill down and carry it out; a kill under way only becomes earlier."""
         old = self.run.stop if self.run.stop is not None and self.run.stop.is_kill else None
-        sent = self.run.warning if old is not None else None
+        sent = self.run.warning if old is not None else intents.warned_by_shepherd(self._dir)
         stop = stop if old is None else intents.merge_kill(old, stop)
         warning = {"warning": sent and dataclasses.asdict(sent)}
         entry = {"kind": "stop", "session": self.run.session, "stop": dataclasses.asdict(stop)}
         self._means.memory.record(entry | warning)
+        intents.keep_limit(self._deadline, self.run)
         self._carry_out(stop)
 
     def _carry_out(self, stop: runs.Stop) -> None:
@@ -189,6 +193,7 @@ class Life:
             table: a scan shared by all runs, for the sample of memory and time; empty = no sample now.
             recheck: whether suspended processes are looked at, too.
         """
+        intents.keep_limit(self._deadline, self.run)
         if self.launched.is_set() and self._watches.is_empty and not self.is_at_work:
             self._shepherd_left()
             return

@@ -31,6 +31,10 @@ EXIT = "exit"
 END = "end"
 #: The node was not heard for too long: the shepherd ends the session.
 FENCED = "fenced"
+#: When the wall-time limit is over; written by the agent.
+DEADLINE = "deadline"
+#: No agent kept the limit: the shepherd ends the session.
+OVERDUE = "overdue"
 #: Until when a warned session may finish; written by the agent.
 GRACE = "grace"
 #: stdout and stderr.

@@ -14,12 +14,14 @@ import os
 import resource
 import select
 import signal
+from typing import Any
 
 from scheduler import points
-from scheduler.agent import fencing, launch, processes, records
+from scheduler.agent import deadlines, fencing, launch, processes, records
 
 _LOOK_MS, _LOOK_AT_LIMIT_MS, _BLOCK = 1000, 100, 4096
 _SWIFT_LOOKS = 200
+Terms = dict[str, Any]
 #: What a continue discards where it waits: sent after it.
 _DISCARDED = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
@@ -100,31 +102,43 @@ def _identity(pid: int) -> tuple[int, int]:
 
 def _wait(job: int, output: int, spec: records.Record) -> int:
     """
-    Wait for the job; meanwhile reap orphans, keep the output small and the fence. Returns the wait status.
+    Wait for the job; meanwhile reap orphans, keep the output small, the fence and the limit. Returns the wait status.
     """
     poll = select.poll()
     poll.register(os.pidfd_open(job), select.POLLIN)
     pause, since_ms, kill_ms = _LOOK_MS, records.monotonic_ms(), 0
+    why: tuple[str, Terms] | None = None
     while True:
         poll.poll(pause)
         status = dict(_reap()).get(job)
         if status is not None:
             return status
         pause = _LOOK_AT_LIMIT_MS if _trim(output, spec["output_limit"]) else _LOOK_MS
-        if kill_ms or fencing.is_due(spec.get("fence"), since_ms=since_ms):
-            kill_ms = _fence(job, spec["fence"], kill_ms)
+        if why is None:
+            why = _due(spec.get("fence"), since_ms)
+        if why is not None:
+            kill_ms = _end(job, why, kill_ms)
 
 
-def _fence(job: int, fence: fencing.Fence, kill_ms: int) -> int:
+def _due(fence: fencing.Fence | None, since_ms: int) -> tuple[str, Terms] | None:
+    """Return what nobody but us ends the job for, as the record of it, with warning and grace; None: nothing."""
+    limit = deadlines.overdue()
+    if limit is not None:
+        return records.OVERDUE, limit
+    return (records.FENCED, fence) if fence and fencing.is_due(fence, since_ms=since_ms) else None
+
+
+def _end(job: int, why: tuple[str, Terms], kill_ms: int) -> int:
     """Warn the job once, kill it after the grace; returns when that is."""
+    record, terms = why
     now = records.monotonic_ms()
     numbers: tuple[int, ...] = (signal.SIGKILL,)
     if not kill_ms:
-        numbers = (fence["signal"], signal.SIGCONT)
-        if fence["signal"] in _DISCARDED:
-            numbers = (signal.SIGCONT, fence["signal"])
-        kill_ms = now + fence["grace_ms"]
-        records.write(records.FENCED, {"mono_ms": now})
+        numbers = (terms["signal"], signal.SIGCONT)
+        if terms["signal"] in _DISCARDED:
+            numbers = (signal.SIGCONT, terms["signal"])
+        kill_ms = now + terms["grace_ms"]
+        records.write(record, {"mono_ms": now, "until_ms": kill_ms})
         records.write(records.GRACE, {"until_ms": kill_ms})
     elif now < kill_ms:
         return kill_ms
