@@ -86,15 +86,22 @@ def controllers(root: pathlib.Path) -> frozenset[str]:
     """
     Return the controllers that limit the groups below a directory; asks the kernel to pass its own on.
 
-    Where processes are in it the kernel refuses, or makes groups that can hold none: see `freezer.settle`.
+    Not where processes are in it: the kernel would refuse, or make groups that can hold none (see `freezer.settle`).
     """
     path = root / "cgroup.subtree_control"
-    for name in _CONTROLLERS:
+    for name in _CONTROLLERS if _is_free(root) else ():
         with contextlib.suppress(OSError):
             path.write_text(f"+{name}")
     with contextlib.suppress(OSError):
         return frozenset(path.read_text().split())
     return frozenset()
+
+
+def _is_free(root: pathlib.Path) -> bool:
+    """Whether groups below may get controllers: nothing is in the directory itself, or it is the root of the tree."""
+    with contextlib.suppress(OSError):
+        return not (root / "cgroup.type").exists() or not (root / "cgroup.procs").read_text()
+    return False
 
 
 def are_processes_limited() -> bool:

@@ -1,5 +1,7 @@
 """A node that is not heard ends the sessions that are to be fenced, whoever of it still lives."""
 
+import signal
+
 import pytest
 
 from scheduler.agent import fencing, intents, processes, records, runs
@@ -75,6 +77,20 @@ async def test_a_supervisor_fences_alone_when_its_agent_is_dead_also_what_is_sus
     ended = await bench.report(messages.Ended, session=run.session)
 
     assert (ended.known, ended.exit_code, ended.signal) == (False, None, None)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGTTIN])
+async def test_a_suspended_session_acts_on_the_warning_of_its_supervisor_whatever_signal_it_is(bench, number):
+    code = f"signal.signal({int(number)}, lambda *_: os._exit(0)); " + programs.QUIET.strip()
+    run = await bench.started(code, fence_ms=800, grace_ms=20_000, warn_signal=int(number))
+    shepherd = run.shepherd
+    await bench.ask(run.suspend(), messages.Stopped)
+    await bench.down()
+    await bench.until(lambda: not processes.is_alive(shepherd), "the session has ended")
+    await bench.up()
+    ended = await bench.report(messages.Ended, session=run.session)
+
+    assert (ended.exit_code, ended.known) == (0, True)
 
 
 async def test_a_session_that_finishes_when_it_is_fenced_has_finished(bench):

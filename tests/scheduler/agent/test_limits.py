@@ -105,3 +105,18 @@ def test_a_session_that_asked_for_no_memory_and_no_processor_is_not_limited_in_t
 
 def test_a_directory_that_is_no_control_group_has_no_controllers(tmp_path):
     assert limits.controllers(tmp_path / "gone") == frozenset()
+
+
+@pytest.mark.parametrize(("processes", "is_asked"), [("", True), ("7\n", False)])
+def test_controllers_are_asked_for_only_where_no_process_is_in_the_way(tmp_path, processes, is_asked):
+    for name, text in {"type": "domain", "procs": processes, "subtree_control": ""}.items():
+        (tmp_path / f"cgroup.{name}").write_text(text)
+
+    assert bool(limits.controllers(tmp_path)) is is_asked
+
+
+def test_the_root_of_the_tree_may_pass_controllers_on_whoever_is_in_it(tmp_path):
+    for name, text in {"procs": "1\n", "subtree_control": ""}.items():
+        (tmp_path / f"cgroup.{name}").write_text(text)
+
+    assert limits.controllers(tmp_path)
