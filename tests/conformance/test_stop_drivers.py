@@ -24,6 +24,13 @@ BATCHES = range(10 if IS_NIGHT else 1)
 DEATHS = {"stop twice": (), "agent": ("agent",), "shepherd": ("shepherd",), "both": ("agent", "shepherd")}
 #: The shapes that go through all of them in CI; at night every shape does.
 CROSSED = ("double-forked-daemon", "job-control-shell")
+#: Every shape is killed while it is suspended; while it runs, in CI, those alone.
+KILLED = [
+    pytest.param(program, is_suspended, id=f"{program.name}-{'suspended' if is_suspended else 'running'}")
+    for program in programs.STOPPABLE
+    for is_suspended in (True, False)
+    if is_suspended or IS_NIGHT or program.name in (*CROSSED, "setsid-relay")
+]
 #: Chains of processes that each fork and end: without a shepherd, who inherits them, they are caught only while held.
 CHAINS = ("relay", "setsid-relay")
 
@@ -68,10 +75,6 @@ def how(request):
     return freezer.FreezerDriver(), root
 
 
-def shapes():
-    return pytest.mark.parametrize("program", programs.STOPPABLE, ids=lambda program: program.name)
-
-
 @pytest.mark.parametrize("batch", BATCHES)
 @pytest.mark.timeout(600)
 async def test_P10_suspended_means_that_no_member_runs_until_it_is_resumed(how, batch, forks, tmp_path):
@@ -100,8 +103,7 @@ async def test_P10_suspended_means_that_no_member_runs_until_it_is_resumed(how, 
         await asyncio.gather(*(crew.resume(name) for name in crew.jobs))
 
 
-@shapes()
-@pytest.mark.parametrize("is_suspended", [True, False], ids=["suspended", "running"])
+@pytest.mark.parametrize(("program", "is_suspended"), KILLED)
 async def test_a_kill_leaves_no_process_whether_it_ran_or_was_suspended(
     how, program, is_suspended, forks, tmp_path
 ):
