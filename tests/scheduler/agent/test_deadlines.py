@@ -56,8 +56,8 @@ def test_a_full_disk_is_tried_again(tmp_path, clock, monkeypatch):
 
 
 async def left_alone(bench, code):
-    """Start a session with a limit of one second, and take its agent away."""
-    run = await bench.started(code, wall_limit_s=1, grace_ms=300)
+    """Start a session with a limit of a few seconds, and take its agent away."""
+    run = await bench.started(code, wall_limit_s=4, grace_ms=300)
     shepherd = run.shepherd
     await bench.down()
     return run, shepherd

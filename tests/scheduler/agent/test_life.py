@@ -395,11 +395,11 @@ async def test_an_exit_for_a_warning_that_was_taken_back_too_late_counts_as_afte
 async def test_an_exit_after_the_grace_of_a_warning_that_was_taken_back_is_its_own(bench):
     go = bench.place / "go"
     run = await bench.started(on_term_later(3), env={"GO": str(go)})
-    stop = run.end(grace_ms=900)
+    stop = run.end(grace_ms=3000)
     bench.tell(stop)
     await bench.until(lambda: bench.memory.book.runs[run.session].warning, "the warning was sent")
     await bench.ask(run.about(messages.WithdrawCommand, stops=stop.command_id), messages.Withdrawn)
-    await jobs.holds(lambda: True, 1)
+    await jobs.holds(lambda: True, 3)
     go.touch()
     ended = await bench.report(messages.Ended, session=run.session)
 
