@@ -40,7 +40,17 @@ def overview() -> dict[str, Any]:
                 "by": "carol",
                 "reason": "One week in shadow looked right.",
                 "url": "#",
-            }
+            },
+            {
+                "is_on": False,
+                "title": "Preemption in **a100** will be **off**",
+                "at": frame.ago(minutes=-90),
+                "is_planned": True,
+                "text": "From then on nobody is stopped there any more.",
+                "by": "carol",
+                "reason": "Back to the rules of the week.",
+                "url": "#",
+            },
         ],
         "notices": [
             {
