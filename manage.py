@@ -9,6 +9,7 @@ from django.db import utils
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "xceweb.settings.local")
+    os.environ.setdefault("XCE_LOG_LEVEL", "WARNING")  # a command's answer stands alone on the screen
     try:
         management.execute_from_command_line(sys.argv)
     except utils.ProgrammingError as error:

@@ -38,6 +38,7 @@ def _set_up() -> None:
     import django
     from django.core.management import call_command
 
+    os.environ.setdefault("XCE_LOG_LEVEL", "WARNING")
     django.setup()
     call_command("migrate", verbosity=0)
 

@@ -144,6 +144,7 @@ def _end_sessions(directory: pathlib.Path) -> None:
 def _set_up() -> None:
     import django
 
+    os.environ.setdefault("XCE_LOG_LEVEL", "WARNING")
     django.setup()
 
 

@@ -45,6 +45,12 @@ def _natural(value: str) -> int:
     return number
 
 
+def _level(value: str) -> str:
+    if value.upper() not in ("DEBUG", "INFO", "WARNING", "ERROR"):
+        raise ValueError("must be debug, info, warning or error")
+    return value.upper()
+
+
 def _switch(value: str) -> bool:
     if value.lower() in ("1", "true", "yes", "on"):
         return True
@@ -102,6 +108,7 @@ VARIABLES = (
     ),
     Variable("XCE_DEMO_STREAM", _switch, "true", "whether a demo cluster submits sessions of its own"),
     Variable("XCE_LOG_JSON", _switch, "false", "one JSON object a log line"),
+    Variable("XCE_LOG_LEVEL", _level, "INFO", "least that is logged; without it commands log warnings only"),
 )
 
 

@@ -73,6 +73,7 @@ def test_a_trace_runs_to_its_end_and_the_ledgers_agree(stack):
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 alive" in done.stdout.splitlines()[-1]
+    assert "INFO" not in made.stderr + done.stderr
     stacks.until(lambda: _settled(stack), what="clean invariants", deadline_s=20)
 
 

@@ -249,6 +249,7 @@ SPECTACULAR_SETTINGS = {
 #: middleware tells, with their ids.
 LOGGING = logs.config(
     is_json=ENV["XCE_LOG_JSON"],
+    level=ENV["XCE_LOG_LEVEL"],
     levels={
         "celery.beat": "WARNING",
         "celery.worker.strategy": "WARNING",
