@@ -54,6 +54,20 @@ def test_a_report_that_is_no_envelope_is_refused_in_silence(world):
     assert models.Session.objects.count() == 3
 
 
+def test_a_report_out_of_the_queue_takes_those_along_that_wait_behind_it(monkeypatch):
+    taken = []
+    monkeypatch.setattr(tasks.reports, "receive_many", taken.append)
+    monkeypatch.setattr(tasks.report_queue, "waiting", lambda app: ["second"])
+    tasks.take_report.push_request(called_directly=False)
+    try:
+        tasks.take_report.run("first")
+    finally:
+        tasks.take_report.pop_request()
+    tasks.take_report("alone")
+
+    assert taken == [["first", "second"], ["alone"]]
+
+
 def test_P14_of_a_burst_of_ticks_one_looks_at_the_deadlines(monkeypatch):
     looks, time_s = [], itertools.count(100)
     monkeypatch.setattr(tasks, "reconciling", tasks.Pace(5, clock_s=lambda: next(time_s)))
