@@ -9,6 +9,8 @@ import dataclasses
 import pathlib
 
 TESTS = pathlib.Path(__file__).resolve().parent
+#: Of the machine that the budgets are written for, and the most that a run makes use of.
+CORES = 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,10 +20,11 @@ class Part:
     name: str
     #: Directories below `tests/`; what belongs to another part inside them is left out.
     directories: tuple[str, ...]
-    #: Seconds after which the part fails in CI: about twice what it takes on two quiet cores, whose figures are noisy.
+    #: Seconds of two quiet cores after which the part fails: about half more than it takes there. `tests.pace` says what
+    #: a second of theirs is here.
     budget_s: int
     #: Worker processes; 0 = none, for tests that start a whole stack.
-    processes: int = 2
+    processes: int = CORES
     needs_browser: bool = False
 
 

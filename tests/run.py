@@ -1,7 +1,7 @@
 """
 Runs the tests: `bin/test`.
 
-Without arguments all parts, each against its budget, with a table at the end; with pytest's arguments just
+Without arguments all parts, each against its budget at the pace of this machine, with a table at the end; with pytest's arguments just
 those tests. Database and broker are embedded ones of the run's own, gone with it.
 """
 
@@ -17,7 +17,7 @@ import time
 import xml.etree.ElementTree
 from collections.abc import Sequence
 
-from tests import browsers, night, parts
+from tests import browsers, night, pace, parts
 from xceweb.stack import embedded, errors, privileges
 
 NO_TESTS = 5
@@ -31,7 +31,9 @@ class Result:
     """What became of one part."""
 
     part: parts.Part
+    #: On the machine of the budgets, and how many times slower this one was meanwhile.
     budget_s: int
+    slowness: float
     took_s: float
     passed: int
     failed: int
@@ -90,14 +92,19 @@ def _run_part(part: parts.Part, env: dict[str, str], scratch: pathlib.Path) -> R
     budget_s = NIGHT_BUDGET_S if env["XCE_NIGHT"] else part.budget_s
     print(f"\n== {part.name} (budget {budget_s} s)", flush=True)
     if part.needs_browser and not env["XCE_CHROMIUM"]:
-        return Result(part, budget_s, 0, 0, 0, 0, browsers.HOW_TO_GET)
+        return Result(part, budget_s, 1, 0, 0, 0, 0, browsers.HOW_TO_GET)
     report = scratch / f"{part.name}.xml"
+    before = pace.slowness()
     begun_s = time.monotonic()
-    code = _call(_part_command(part, report, night=bool(env["XCE_NIGHT"])), env, limit_s=budget_s * HOPELESS)
+    code = _call(
+        _part_command(part, report, night=bool(env["XCE_NIGHT"])), env, limit_s=budget_s * before * HOPELESS
+    )
     took_s = time.monotonic() - begun_s
+    slowness = max(before, pace.slowness())
     if env["XCE_NIGHT"] and report.exists():
         night.write(night.of_report(part.name, report, seconds=took_s))
-    return Result(part, budget_s, took_s, *_counts(report), _fault(code, took_s, budget_s))
+    fault = _fault(code, took_s, budget_s * slowness)
+    return Result(part, budget_s, slowness, took_s, *_counts(report), fault)
 
 
 def _part_command(part: parts.Part, report: pathlib.Path, *, night: bool) -> list[str]:
@@ -113,7 +120,7 @@ def _call(argv: list[str], env: dict[str, str], *, limit_s: float) -> int:
         return -1
 
 
-def _fault(code: int, took_s: float, budget_s: int) -> str:
+def _fault(code: int, took_s: float, budget_s: float) -> str:
     if code == NO_TESTS:
         return "no tests"
     if code:
@@ -135,10 +142,14 @@ def _counts(report: pathlib.Path) -> tuple[int, int, int]:
 
 
 def _report(results: Sequence[Result]) -> int:
-    print(f"\n{'part':<12} {'passed':>7} {'failed':>7} {'skipped':>8} {'seconds':>8} {'budget':>7}")
+    print(
+        f"\n{'part':<12} {'passed':>7} {'failed':>7} {'skipped':>8} {'seconds':>8} {'budget':>7} {'slowness':>9}"
+    )
     for result in results:
         numbers = f"{result.passed:>7} {result.failed:>7} {result.skipped:>8} {result.took_s:>8.1f}"
-        print(f"{result.part.name:<12} {numbers} {result.budget_s:>7}  {result.fault}")
+        print(
+            f"{result.part.name:<12} {numbers} {result.budget_s:>7} {result.slowness:>9.2f}  {result.fault}"
+        )
     faults = [result for result in results if _counts_as_fault(result)]
     passed = sum(result.passed for result in results)
     failed = sum(result.failed for result in results) or len(faults)

@@ -1,16 +1,17 @@
 """The runner of the parts: what fails a run, what the closing line counts."""
 
+import itertools
 import os
 
 import pytest
 
-from tests import browsers, parts, run
+from tests import browsers, pace, parts, run
 
 PART = parts.PARTS[0]
 
 
 def result(*, fault: str = "", passed: int = 3, failed: int = 0) -> run.Result:
-    return run.Result(PART, 180, 1.5, passed, failed, 1, fault)
+    return run.Result(PART, 180, 1.0, 1.5, passed, failed, 1, fault)
 
 
 def test_a_run_without_faults_passes_and_closes_with_the_counts(capsys):
@@ -43,6 +44,21 @@ def test_a_missing_browser_fails_the_run_in_ci_alone(ci, code, monkeypatch):
 )
 def test_a_part_fails_by_its_tests_by_its_budget_and_when_it_has_none(code, took_s, fault):
     assert run._fault(code, took_s, 180) == fault
+
+
+def test_a_budget_counts_in_seconds_of_the_machine_it_was_written_for(monkeypatch, tmp_path):
+    paces = [1.0, 2.0]
+    monkeypatch.setattr(run.pace, "slowness", lambda: paces.pop(0))
+    monkeypatch.setattr(run, "_call", lambda *_, **__: 0)
+    monkeypatch.setattr(run.time, "monotonic", itertools.count(0, 1.5 * PART.budget_s).__next__)
+
+    found = run._run_part(PART, {"XCE_NIGHT": "", "XCE_CHROMIUM": ""}, tmp_path)
+
+    assert (found.took_s, found.slowness, found.fault) == (1.5 * PART.budget_s, 2.0, "")
+
+
+def test_the_pace_of_a_machine_is_measured():
+    assert 1 <= pace.slowness() < 100
 
 
 def test_counts_come_from_the_report(tmp_path):
