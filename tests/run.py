@@ -1,8 +1,8 @@
 """
 Runs the tests: `bin/test`.
 
-Without arguments all parts, each against its budget at the pace of this machine, with a table at the end; with pytest's arguments just
-those tests. Database and broker are embedded ones of the run's own, gone with it.
+Without arguments all parts, each against its budget at the pace of this machine, with a table at the end; with
+pytest's arguments just those tests. Database and broker are embedded ones of the run's own, gone with it.
 """
 
 import argparse
