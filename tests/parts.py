@@ -35,13 +35,13 @@ PARTS = (
         170,
     ),
     Part("mutation", ("mutation",), 30, processes=0),
-    Part("processes", ("scheduler/agent", "conformance", "xceweb/stack", "bin"), 230),
-    Part("database", ("scheduler",), 365),
-    Part("web", ("xceweb",), 185),
-    Part("crash", ("faults",), 100, processes=0),
-    Part("stream", ("stream",), 60, processes=0),
-    Part("system", ("system",), 230, processes=0),
-    Part("browser", ("browser",), 430, processes=0, needs_browser=True),
+    Part("processes", ("scheduler/agent", "conformance", "xceweb/stack", "bin"), 200, processes=3),
+    Part("database", ("scheduler",), 330),
+    Part("web", ("xceweb",), 190),
+    Part("crash", ("faults",), 90, processes=0),
+    Part("stream", ("stream",), 100, processes=0),
+    Part("system", ("system",), 200),
+    Part("browser", ("browser",), 280, processes=0, needs_browser=True),
 )
 
 

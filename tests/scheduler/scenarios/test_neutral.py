@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 
 import pytest
 from hypothesis import example, given, settings
@@ -12,6 +13,7 @@ from scheduler.scenarios import answers, located, neutral, neutral_names, readin
 from tests import factories, strategies
 
 SCALES = {"cpu": 1000, "mem": 1, "cuda.device": 1}
+ANSWERS = 200 if os.environ.get("XCE_NIGHT") else 60
 
 
 def again(view: snapshot.Snapshot, session_id: int):
@@ -33,7 +35,7 @@ def test_every_stop_of_a_random_snapshot_comes_out_of_its_file_again(view):
         assert answer.target == names.nodes[stop.node_id]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=ANSWERS, deadline=None)
 @given(strategies.snapshots())
 def test_every_answer_of_a_random_snapshot_comes_out_of_its_file_again(view):
     waiting = {one.id for one in view.sessions if one.state is states.SessionState.PENDING}
