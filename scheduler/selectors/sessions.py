@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import shlex
 import uuid
 from collections.abc import Iterable, Mapping
 
-from django.db.models import Count, Q, QuerySet
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef, Q, QuerySet
 
 from scheduler import clock, models
 from scheduler.core import states
-from scheduler.selectors import permissions, session_query, verdicts
+from scheduler.selectors import permissions, session_facets, session_query, verdicts
 
 PAGE = 50
 _STATES = [state.value for state in states.SessionState]
 _RESULTS = [result.value for result in states.Result]
-ALIVE = "alive"
+ALIVE, ENDED = session_facets.ALIVE, session_facets.ENDED
+_KNOWN_STATES = {*_STATES, ALIVE, *(f"{ENDED}{result}" for result in _RESULTS)}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Filters:
 
     q: str = ""  #: in the language of ``session_query``
     state: str = ""
-    owner: str = ""
+    owner: str = ""  #: a user name, of sessions that the viewer reads in full, or ``me``
     group: str = ""
     queue: str = ""
     reason: str = ""  #: headline of a wait; of sessions whose reason the viewer may read
@@ -41,12 +44,10 @@ class Filters:
 
     def query(self) -> str:
         """Return all of it in the query language, so that it can be kept and asked for elsewhere."""
-        words = {"group": self.group, "queue": self.queue, "reason": self.reason}
-        if self.owner == "me":
-            words["user"] = "me"
+        words = {"group": self.group, "queue": self.queue, "reason": self.reason, "user": self.owner}
         state, _, result = self.state.partition(":")
         words |= {"state": "over" if state == "ended" else state, "result": result}
-        found = [f"{key}:{value}" for key, value in sorted(words.items()) if value]
+        found = [shlex.quote(f"{key}:{value}") for key, value in sorted(words.items()) if value]
         return " ".join([*found, *([self.q] if self.q else [])])
 
 
@@ -74,31 +75,35 @@ class Row:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Page:
-    """One page of a list: its rows, the number of the first (from 1), the total, counts by state for the facets."""
+    """One page of a list: its rows, the number of the first (from 1), and what the facets count."""
 
     rows: list[Row]
     first: int
-    total: int
-    by_state: Mapping[str, int]
+    counts: session_facets.Counts
+
+    @property
+    def total(self) -> int:
+        """How many sessions pass the filters."""
+        return self.counts.total
 
 
 def page(viewer: models.User, filters: Filters, *, number: int = 1) -> Page:
     """
-    Return one page of the sessions that the viewer may see, newest first. At most eight queries.
+    Return one page of the sessions that the viewer may see, newest first. At most four queries.
 
     Raises:
         Refusal: ``q`` cannot be read; its field ``q`` says what would be right.
     """
-    narrowed = _narrow(permissions.visible_sessions(viewer), viewer, filters)
-    by_state = dict(narrowed.order_by().values_list("state").annotate(count=Count("pk")))
-    found = _of_state(narrowed, filters.state)
-    total = found.count()
+    asked = session_query.narrow(permissions.visible_sessions(viewer), viewer, filters.q)
+    chosen = dataclasses.replace(filters, state=filters.state if filters.state in _KNOWN_STATES else "")
+    counts = session_facets.count(asked, viewer, dataclasses.asdict(chosen))
     start = (max(1, number) - 1) * PAGE
-    return Page(rows(viewer, found.order_by("-id")[start : start + PAGE]), start + 1, total, by_state)
+    found = _narrow(asked, viewer, filters).order_by("-id")[start : start + PAGE]
+    return Page(rows(viewer, found), start + 1, counts)
 
 
 def mine(viewer: models.User, *, limit: int = 8) -> list[Row]:
-    """Return the viewer's own sessions, the living ones first, then those that ended last. Four queries."""
+    """Return the viewer's own sessions, the living ones first, then those that ended last. Four queries at most."""
     own = models.Session.objects.filter(owner=viewer)
     over = Q(state=states.SessionState.TERMINATED.value)
     living = list(own.exclude(over).order_by("-id").values_list("pk", flat=True)[:limit])
@@ -109,13 +114,15 @@ def mine(viewer: models.User, *, limit: int = 8) -> list[Row]:
 
 
 def rows(viewer: models.User, found: QuerySet[models.Session]) -> list[Row]:
-    """Return sessions as rows; those that the viewer may not see at all are left out. Four queries."""
+    """Return sessions as rows; those that the viewer may not see at all are left out. One query, and the clock's."""
     return _as_rows(viewer, list(_with_parts(found)))
 
 
 def _with_parts(found: QuerySet[models.Session]) -> QuerySet[models.Session]:
     parts = found.select_related("owner", "queue", "group", "pend_reason")
-    return parts.prefetch_related("allocations__node").defer("script", "environment", "argv")
+    held = models.Allocation.objects.filter(session=OuterRef("pk")).order_by("node__name")
+    nodes = ArraySubquery(held.values("node__name"))
+    return parts.annotate(node_names=nodes).defer("script", "environment", "argv")
 
 
 def _as_rows(viewer: models.User, found: Iterable[models.Session]) -> list[Row]:
@@ -143,28 +150,36 @@ def _row(session: models.Session, seen: tuple[models.User, permissions.Sight, da
         submitted_at=session.submitted_at,
         since_s=max(0, int((now - session.state_since).total_seconds())),
         preempted_count=session.times_preempted if sees_all else 0,
-        nodes=sorted(held.node.name for held in session.allocations.all()) if sees_all else [],
+        nodes=list(getattr(session, "node_names", ())) if sees_all else [],
     )
 
 
 def _narrow(
     found: QuerySet[models.Session], viewer: models.User, filters: Filters
 ) -> QuerySet[models.Session]:
-    if filters.owner == "me":
-        found = found.filter(owner=viewer)
+    if filters.owner:
+        found = found.filter(_owned(viewer, filters.owner))
     if filters.group:
         found = found.filter(group__slug=filters.group)
     if filters.queue:
         found = found.filter(queue__slug=filters.queue)
     if filters.reason:  # a match would tell the reason
         found = found.filter(verdicts.waits_for(filters.reason), permissions.readable_sessions(viewer))
-    return session_query.narrow(found, viewer, filters.q)
+    return _of_state(found, filters.state)
+
+
+def _owned(viewer: models.User, owner: str) -> Q:
+    if owner == session_facets.ME:
+        return Q(owner=viewer)
+    return Q(owner__username=owner) & permissions.readable_sessions(viewer)  # a match would tell the owner
 
 
 def _of_state(found: QuerySet[models.Session], state: str) -> QuerySet[models.Session]:
     over = Q(state=states.SessionState.TERMINATED.value)
+    if state not in _KNOWN_STATES:
+        return found
     if state == ALIVE:
         return found.exclude(over)
-    if state.startswith("ended:") and state.removeprefix("ended:") in _RESULTS:
-        return found.filter(over, result=state.removeprefix("ended:"))
-    return found.filter(state=state) if state in _STATES else found
+    if state.startswith(ENDED):
+        return found.filter(over, result=state.removeprefix(ENDED))
+    return found.filter(state=state)

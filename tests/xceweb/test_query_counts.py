@@ -15,7 +15,7 @@ from tests import decision_factories, model_factories, worlds
 MOST: dict[str, tuple[int, Callable[[worlds.World], str]]] = {
     "overview": (36, lambda world: urls.reverse("dashboard:overview")),
     "sidebar": (6, lambda world: urls.reverse("common:navigation")),
-    "session list": (16, lambda world: urls.reverse("dashboard:session-list")),
+    "session list": (12, lambda world: urls.reverse("dashboard:session-list")),
     "waiting": (40, lambda world: urls.reverse("dashboard:session-detail", args=[world.waiting.public_id])),
     "victim": (20, lambda world: urls.reverse("dashboard:session-detail", args=[world.victim.public_id])),
     "queues": (12, lambda world: urls.reverse("dashboard:queue-list")),

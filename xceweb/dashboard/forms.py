@@ -13,7 +13,7 @@ class SessionFilters(forms.Form):
 
     q = forms.CharField(required=False, max_length=500)
     state = forms.CharField(required=False, max_length=20)
-    owner = forms.ChoiceField(required=False, choices=[("me", "Me")])
+    owner = forms.CharField(required=False, max_length=150)
     group = forms.SlugField(required=False)
     queue = forms.SlugField(required=False)
     reason = forms.ChoiceField(required=False, choices=[(one.value, one.value) for one in core.PendReason])

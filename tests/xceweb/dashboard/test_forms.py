@@ -7,7 +7,7 @@ from xceweb.dashboard import forms
 
 def test_the_forms_of_filters_leave_out_what_is_wrong() -> None:
     """A guessed value is no error page."""
-    form = forms.SessionFilters({"owner": "everybody", "page": "-3", "q": "x", "reason": "no"})
+    form = forms.SessionFilters({"owner": "x" * 151, "page": "-3", "q": "x", "reason": "no"})
 
     assert not form.is_valid()
     assert form.cleaned_data == {"q": "x", "state": "", "group": "", "queue": ""}

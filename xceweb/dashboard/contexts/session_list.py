@@ -9,10 +9,8 @@ from typing import Any
 from django import urls
 
 from scheduler import errors, models
-from scheduler.core import decisions, explain, states
-from scheduler.selectors import permissions, saved_views, sessions, slot_kinds
-from xceweb.common import marks
-from xceweb.dashboard.contexts import words
+from scheduler.selectors import saved_views, sessions, slot_kinds
+from xceweb.dashboard.contexts import session_facets, words
 
 
 def load(viewer: models.User, filters: sessions.Filters, *, number: int) -> dict[str, Any]:
@@ -25,10 +23,12 @@ def load(viewer: models.User, filters: sessions.Filters, *, number: int) -> dict
         page = sessions.page(viewer, dataclasses.replace(filters, q=""), number=number)
     known = slot_kinds.load()
     return {
-        "filters": {**_filters(viewer, filters, page), "fault": fault},
+        "filters": {**dataclasses.asdict(filters), "is_filtered": filters.is_filtered, "fault": fault},
+        "facets": session_facets.load(filters, page.counts, url),
         "views": _views(viewer, filters if not fault else sessions.Filters()),
         "sessions": [row(item, known) for item in page.rows],
         "pager": pager(page, filters, number),
+        "facets_url": url(filters, part="session_facets"),
         "topic": f"group:{filters.group}" if filters.group else "cluster",
         "rows_url": url(filters, page=number, part="session_rows"),
     }
@@ -54,47 +54,6 @@ def row(item: sessions.Row, known: dict[str, slot_kinds.Kind]) -> dict[str, Any]
     shown = {"url": address if item.name else "", "slots": slot_kinds.amounts(item.slots, known)}
     priority = words.NOTHING if item.priority is None else item.priority
     return {**values, **shown, "priority": priority}
-
-
-def _filters(viewer: models.User, filters: sessions.Filters, page: sessions.Page) -> dict[str, Any]:
-    return {
-        **dataclasses.asdict(filters),
-        "is_filtered": filters.is_filtered,
-        "facets": _facets(filters, page),
-        "groups": list(permissions.visible_groups(viewer).values_list("slug", flat=True)),
-        "reasons": [
-            {"code": one.value, "label": explain.pend_title(one.value)} for one in decisions.PendReason
-        ],
-        "queues": list(permissions.visible_queues(viewer).values_list("slug", flat=True)),
-    }
-
-
-def _facets(filters: sessions.Filters, page: sessions.Page) -> list[dict[str, Any]]:
-    over = states.SessionState.TERMINATED.value
-    total = sum(page.by_state.values())
-    first = [
-        _facet(filters, "", ("All", "", total)),
-        _facet(filters, sessions.ALIVE, ("Alive", "", total - page.by_state.get(over, 0))),
-    ]
-    named = [
-        (state.value, marks.session(state.value)) for state in states.SessionState if state.value != over
-    ]
-    alive = [
-        _facet(filters, name, (mark.word, mark.icon, page.by_state.get(name, 0))) for name, mark in named
-    ]
-    return [*first, *alive, _facet(filters, over, ("Ended", "s-success", page.by_state.get(over, 0)))]
-
-
-def _facet(filters: sessions.Filters, state: str, shown: tuple[str, str, int]) -> dict[str, Any]:
-    label, icon, count = shown
-    address = url(dataclasses.replace(filters, state=state))
-    return {
-        "label": label,
-        "icon": icon,
-        "count": count,
-        "url": address,
-        "is_current": filters.state == state,
-    }
 
 
 def pager(page: sessions.Page, filters: sessions.Filters, number: int) -> dict[str, Any]:

@@ -25,7 +25,7 @@ TABS = (*session_page.TABS, *session_page.EXPLANATIONS)
 @pages.page
 def session_list(request: http.HttpRequest) -> http.HttpResponse:
     """List the sessions that the viewer may see."""
-    pages.part_of(request, ("session_rows",))
+    pages.part_of(request, ("session_rows", "session_facets"))
     filters, number = forms.session_filters(request)
     context = list_context.load(request.user, filters, number=number)
     section = "mine" if filters.owner == "me" else "sessions"

@@ -31,12 +31,11 @@ def session_list() -> dict[str, Any]:
             "group": "a100",
             "queue": "",
             "reason": "",
-            "reasons": [{"code": "held", "label": "Held"}],
-            "facets": facets,
             "is_filtered": True,
             "fault": "state 'x' is none of pending, running",
-        }
-        | {"groups": ["a100", "l4"], "queues": ["batch", "production"]},
+        },
+        "facets": {"states": facets, "menus": _menus()},
+        "facets_url": "/sessions/?part=session_facets",
         "views": {
             "kept": [
                 {"name": "waits long", "url": "/sessions/?q=age%3E1h", "remove_url": "#", "is_current": True}
@@ -48,6 +47,18 @@ def session_list() -> dict[str, Any]:
         "topic": "cluster",
         "rows_url": "/sessions/?part=session_rows",
     }
+
+
+def _menus() -> list[dict[str, Any]]:
+    link = {"count": 1_204, "url": "#", "is_current": False}
+    menu = {"clear_url": "#", "value": "", "left_off": 0}
+    groups = [{**link, "label": "a100", "is_current": True}, {**link, "label": "l4", "count": 7}]
+    owners = [{**link, "label": "Me", "count": 12}, {**link, "label": "alice"}]
+    return [
+        {**menu, "label": "Group", "word": "group", "value": "a100", "links": groups},
+        {**menu, "label": "Owner", "word": "user", "links": owners, "left_off": 38},
+        {**menu, "label": "Waits because", "word": "reason", "links": [{**link, "label": "Not enough free"}]},
+    ]
 
 
 def empty_list() -> dict[str, Any]:
