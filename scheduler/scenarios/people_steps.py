@@ -77,13 +77,15 @@ def set_queue(stage: stages.Stage, found: fields.Fields) -> None:
     queue = models.Queue.objects.filter(slug=found.text("id")).first()
     if queue is None:
         raise found.fault("id", "names no queue of the case")
-    changes = {"preemptible": found.flag("preemptible")} if found.take("preemptible") is not None else {}
+    changes: dict[str, object] = {}
+    if found.take("preemptible") is not None:
+        changes["preemptible"] = found.flag("preemptible")
     if found.take("state") is not None:
         changes["state"] = found.text("state")
     listed = found.words("preemptible_queues")
-    queues.change_queue(
-        actors.SYSTEM, queue, changes=changes, reason="a step of the case", preemptible_queues=listed
-    )
+    if listed is not None:
+        changes["preemptible_queues"] = listed
+    queues.change_queue(actors.SYSTEM, queue, changes=changes, reason="a step of the case")
 
 
 # What becomes of nodes

@@ -195,6 +195,12 @@ def require_session(user: Viewer, public_id: object) -> models.Session:
     return session
 
 
+def require_administrator(user: Viewer, what: str) -> None:
+    """Raise NotAllowed unless the person is an administrator; ``what`` completes "You may not ..."."""
+    if not is_administrator(user):
+        raise errors.NotAllowed(f"You may not {what}. Ask an administrator.")
+
+
 def require(is_allowed: bool, what: str) -> None:
     """Raise NotAllowed unless allowed; ``what`` completes "You may not ..."."""
     if not is_allowed:

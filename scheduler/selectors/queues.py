@@ -19,7 +19,7 @@ _SUSPENDED = states.SessionState.SUSPENDED.value
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Row:
-    """One queue; ``may_preempt`` and ``groups`` are names."""
+    """One queue; ``may_preempt`` and ``groups`` are names, as far as the viewer may know them."""
 
     name: str
     description: str
@@ -40,14 +40,16 @@ def rows(viewer: models.User, *, group: models.ResourceGroup | None = None) -> l
     """
     Return the visible queues by name, their load counted over the viewer's groups (or ``group`` alone).
 
-    Eight queries at most, whatever the number of queues.
+    Nine queries at most, whatever the number of queues.
     """
     found = permissions.visible_queues(viewer).prefetch_related("preemptible_queues", "groups")
     queues = list(found.filter(groups=group) if group else found)
     seen = {group.pk} if group else set(permissions.visible_groups(viewer).values_list("pk", flat=True))
+    known = set(permissions.visible_queues(viewer).values_list("slug", flat=True)) if group else set()
+    names = known | {queue.slug for queue in queues}
     load = _load(viewer, queues, seen)
     now = clock.now()
-    found = [_row(queue, seen, (load.get(queue.pk, {}), now)) for queue in queues]
+    found = [_row(queue, (seen, names), (load.get(queue.pk, {}), now)) for queue in queues]
     errors = _policy_errors(queues, seen)
     return [dataclasses.replace(row, policy_error=errors.get(row.name, "")) for row in found]
 
@@ -100,7 +102,12 @@ def _load(viewer: models.User, queues: list[models.Queue], groups: set[int]) -> 
     return {row["queue_id"]: row for row in counted}
 
 
-def _row(queue: models.Queue, seen: set[int], known: tuple[dict[str, object], datetime.datetime]) -> Row:
+def _row(
+    queue: models.Queue,
+    seen: tuple[set[int], set[str]],
+    known: tuple[dict[str, object], datetime.datetime],
+) -> Row:
+    groups, names = seen
     load, now = known
     oldest = load.get("oldest")
     return Row(
@@ -108,12 +115,12 @@ def _row(queue: models.Queue, seen: set[int], known: tuple[dict[str, object], da
         description=queue.description,
         state=queue.state,
         is_preemptible=queue.preemptible,
-        may_preempt=sorted(other.slug for other in queue.preemptible_queues.all()),
+        may_preempt=sorted(names & {other.slug for other in queue.preemptible_queues.all()}),
         policy_name=queue.preempt_policy or shipped.DEFAULT,
         policy_error="",
         default_priority=queue.default_priority,
         max_priority=queue.max_priority,
-        groups=sorted(group.slug for group in queue.groups.all() if group.pk in seen),
+        groups=sorted(group.slug for group in queue.groups.all() if group.pk in groups),
         running=int(load.get("running", 0)),
         pending=int(load.get("pending", 0)),
         oldest_wait_s=max(0, int((now - oldest).total_seconds())) if oldest else None,

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import itertools
 
 from scheduler import models
 from scheduler.core import entities
+from scheduler.core.preemption import queue_graph
 
 _SUSPEND = entities.PreemptionMode.SUSPEND.value
 #: Kinds that a stopped process keeps.
@@ -26,6 +26,7 @@ class Code(enum.StrEnum):
     KEEPS_MEMORY = "keeps-memory"
     NO_MINIMUM_RUNTIME = "no-minimum-runtime"
     MUTUAL_QUEUES = "mutual-queues"
+    QUEUE_CYCLE = "queue-cycle"
     ENDS_FOR_GOOD = "ends-for-good"
 
 
@@ -79,11 +80,24 @@ def _ends_for_good(rules: models.PolicyVersion) -> Caution | None:
 def _mutual(rules: models.PolicyVersion, queues: list[models.Queue]) -> list[Caution]:
     if rules.preemption_scope == entities.PreemptionScope.OWNER.value:
         return []
-    takes = {queue.pk: {other.pk for other in queue.preemptible_queues.all()} for queue in queues}
-    pairs = [
-        f"{one.slug} and {other.slug}"
-        for one, other in itertools.combinations([queue for queue in queues if queue.preemptible], 2)
-        if other.pk in takes[one.pk] and one.pk in takes[other.pk]
-    ]
-    text = "Queues **{}** may stop each other's sessions: the higher priority wins, in either direction."
-    return [Caution(Code.MUTUAL_QUEUES, text.format(pair)) for pair in pairs]
+    preemptible = {queue.slug for queue in queues if queue.preemptible}
+    takes = {
+        queue.slug: preemptible & {other.slug for other in queue.preemptible_queues.all()} for queue in queues
+    }
+    return [of_cycle(cycle) for cycle in queue_graph.cycles(takes)]
+
+
+def of_cycle(cycle: queue_graph.Cycle) -> Caution:
+    """Return what is to be said of queues that may preempt each other, directly or over others."""
+    names = f"{', '.join(cycle[:-1])} and {cycle[-1]}"
+    if len(cycle) == 2:
+        text = f"Queues **{names}** may stop each other's sessions: the higher priority wins, in either direction."
+        return Caution(Code.MUTUAL_QUEUES, text)
+    steps = ", ".join(
+        f"{taker} stops {giver}" for taker, giver in zip(cycle, (*cycle[1:], cycle[0]), strict=True)
+    )
+    text = (
+        f"Queues **{names}** may stop each other's sessions in a cycle: {steps}."
+        " The higher priority wins, at each step."
+    )
+    return Caution(Code.QUEUE_CYCLE, text)

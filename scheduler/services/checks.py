@@ -17,7 +17,7 @@ Row = TypeVar("Row", bound=django_models.Model)
 def require_administrator(actor: actors.Actor, what: str) -> None:
     """Raise NotAllowed unless the actor is an administrator or the machine; ``what`` completes "You may not ..."."""
     if actor.user is not None:
-        permissions.require(permissions.is_administrator(actor.user), what)
+        permissions.require_administrator(actor.user, what)
 
 
 def checked(row: Row, *, exclude: set[str] | None = None) -> Row:

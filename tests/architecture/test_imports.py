@@ -23,6 +23,7 @@ PURE_LIBRARY = {
         "enum",
         "fractions",
         "functools",
+        "graphlib",
     ),
     *(
         "hashlib",

@@ -147,6 +147,7 @@ TABLE: dict[str, Row] = {
     "dashboard:node-list": Row(LOGGED_IN),
     "dashboard:overview": Row(LOGGED_IN),
     "dashboard:queue-list": Row(LOGGED_IN),
+    "dashboard:queue-list POST": Row((302, 403, 403, 403, 403, 403, 403, 422), post={}),
     "dashboard:session-act": Row(ACTING_ON_SESSION, lambda world: [world.waiting.public_id, "hold"], {}),
     "dashboard:session-detail": Row(GROUP, _session),
     "dashboard:session-dry-run": Row(LOGGED_IN, post={}),

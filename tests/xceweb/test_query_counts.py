@@ -18,7 +18,7 @@ MOST: dict[str, tuple[int, Callable[[worlds.World], str]]] = {
     "session list": (12, lambda world: urls.reverse("dashboard:session-list")),
     "waiting": (40, lambda world: urls.reverse("dashboard:session-detail", args=[world.waiting.public_id])),
     "victim": (20, lambda world: urls.reverse("dashboard:session-detail", args=[world.victim.public_id])),
-    "queues": (12, lambda world: urls.reverse("dashboard:queue-list")),
+    "queues": (16, lambda world: urls.reverse("dashboard:queue-list")),
     "nodes": (12, lambda world: urls.reverse("dashboard:node-list")),
     "node": (22, lambda world: urls.reverse("dashboard:node-detail", args=["gpu-1"])),
     "group": (30, lambda world: urls.reverse("dashboard:group-detail", args=["gpu"])),

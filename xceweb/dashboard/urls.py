@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from xceweb.dashboard.views import cluster, decisions, first_steps, overview, saved_views, sessions, submit
+from xceweb.dashboard.views import (
+    cluster,
+    decisions,
+    first_steps,
+    overview,
+    queues,
+    saved_views,
+    sessions,
+    submit,
+)
 
 app_name = "dashboard"
 urlpatterns = [
@@ -18,7 +27,7 @@ urlpatterns = [
     path("sessions/<uuid:public_id>/", sessions.session_detail, name="session-detail"),
     path("sessions/<uuid:public_id>/act/<slug:action>/", sessions.session_act, name="session-act"),
     path("sessions/<uuid:public_id>/<slug:tab>/", sessions.session_detail, name="session-tab"),
-    path("queues/", cluster.queue_list, name="queue-list"),
+    path("queues/", queues.queue_list, name="queue-list"),
     path("nodes/", cluster.node_list, name="node-list"),
     path("nodes/<slug:name>/", cluster.node_detail, name="node-detail"),
     path("nodes/<slug:name>/act/", cluster.node_act, name="node-act"),

@@ -56,3 +56,13 @@ def test_a_warning_names_kinds_and_queues(db):
 
     assert "keeps its device memory**, but these rules give it to others. Leave cuda.device out" in texts[0]
     assert texts[-1].startswith("Queues **first and second** may stop each other's sessions")
+
+
+def test_a_cycle_over_other_queues_is_named_step_by_step():
+    caution = rule_warnings.of_cycle(("a", "b", "c"))
+
+    assert caution.code == Code.QUEUE_CYCLE
+    assert (
+        "**a, b and c** may stop each other's sessions in a cycle: a stops b, b stops c, c stops a."
+        in caution.text
+    )

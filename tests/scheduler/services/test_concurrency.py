@@ -410,12 +410,9 @@ def _toggle(cluster, agents, choice):
 
 
 def _queue(cluster, agents, choice):
-    queues.change_queue(
-        actors.SYSTEM,
-        cluster.queues["background"],
-        changes={"preemptible": choice.random() < 0.8},
-        reason="hunt",
-    )
+    wanted = {"preemptible": choice.random() < 0.8}
+    with contextlib.suppress(errors.Refusal):  # it is like this already
+        queues.change_queue(actors.SYSTEM, cluster.queues["background"], changes=wanted, reason="hunt")
 
 
 def _drain(cluster, agents, choice):

@@ -257,7 +257,7 @@ def test_a_queue_that_may_preempt_no_longer_loses_what_it_was_handed(make_cluste
     control.cancel_session(_as(cluster.alice), first)
 
     queues.change_queue(
-        _as(cluster.admin), cluster.queues["urgent"], changes={}, preemptible_queues=[], reason="be kind"
+        _as(cluster.admin), cluster.queues["urgent"], changes={"preemptible_queues": []}, reason="be kind"
     )
 
     cluster.agent.withdraws(low)
@@ -274,7 +274,7 @@ def test_a_queue_that_may_preempt_no_longer_loses_what_it_took_over(make_cluster
     assert models.Reservation.objects.get().session == taker
 
     queues.change_queue(
-        _as(cluster.admin), cluster.queues["urgent"], changes={}, preemptible_queues=[], reason="be kind"
+        _as(cluster.admin), cluster.queues["urgent"], changes={"preemptible_queues": []}, reason="be kind"
     )
 
     assert not models.Reservation.objects.exists()

@@ -289,16 +289,15 @@ def across(make_cluster):
 
 
 @pytest.mark.parametrize(
-    ("queue", "changes", "targets"), [("background", {"preemptible": False}, None), ("urgent", {}, [])]
+    ("queue", "changes"), [("background", {"preemptible": False}), ("urgent", {"preemptible_queues": []})]
 )
-def test_a_queue_rule_that_forbids_it_takes_the_stop_back(across, queue, changes, targets):
+def test_a_queue_rule_that_forbids_it_takes_the_stop_back(across, queue, changes):
     cluster, low, high = across
 
     queues.change_queue(
         _as(cluster.admin),
         cluster.queues[queue],
         changes=changes,
-        preemptible_queues=targets,
         reason="be kind",
     )
 
@@ -314,8 +313,7 @@ def test_a_queue_rule_that_still_allows_it_leaves_the_stop(across):
     queues.change_queue(
         _as(cluster.admin),
         cluster.queues["urgent"],
-        changes={},
-        preemptible_queues=["background", "normal"],
+        changes={"preemptible_queues": ["background", "normal"]},
         reason="more",
     )
 

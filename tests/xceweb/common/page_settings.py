@@ -13,7 +13,8 @@ INSTALLED_APPS = [
     "csp",
     "xceweb.common",
 ]
-INSTALLED_APPS += ["django.contrib.auth"]
+INSTALLED_APPS += ["django.contrib.auth", "scheduler"]
+AUTH_USER_MODEL = "scheduler.User"
 MIDDLEWARE = [
     "xceweb.common.middleware.RequestIdMiddleware",
     "csp.middleware.CSPMiddleware",

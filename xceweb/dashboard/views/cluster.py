@@ -1,4 +1,4 @@
-"""Groups, queues and nodes."""
+"""Groups and nodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scheduler.selectors import nodes, permissions
 from scheduler.services import actors, emergency, lost_nodes
 from scheduler.services import nodes as node_service
 from xceweb.common import pages
-from xceweb.dashboard.contexts import group_page, node_pages, queue_rows
+from xceweb.dashboard.contexts import group_page, node_pages
 
 
 @methods.require_safe
@@ -53,15 +53,6 @@ _GROUP_ACTS: dict[str, tuple[Callable[..., object], str]] = {
     "start-again": (emergency.start_again, "{0} starts sessions again."),
     "withdraw-all": (emergency.withdraw_all, "{0}: {1} taken back, of preemptions and waits under way."),
 }
-
-
-@methods.require_safe
-@pages.page
-def queue_list(request: http.HttpRequest) -> http.HttpResponse:
-    """Show the queues with their rules and load."""
-    pages.part_of(request, ("queue_card",))
-    context = {"queues": queue_rows.load(request.user)}
-    return pages.render(request, "dashboard/queue_list.html", context, section="queues")
 
 
 @methods.require_safe

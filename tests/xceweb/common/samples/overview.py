@@ -376,11 +376,6 @@ def queues() -> list[dict[str, Any]]:
     return found
 
 
-def queue_list() -> dict[str, Any]:
-    """All queues."""
-    return {**frame.frame("queues", ("Queues", "")), "queues": queues()}
-
-
 def nodes() -> list[dict[str, Any]]:
     """Nodes in each of their states."""
     patterns = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.xceweb.common.samples import accounts, console, decisions, frame, overview, sessions, why
+from tests.xceweb.common.samples import accounts, console, decisions, frame, overview, queues, sessions, why
 from xceweb.common import design
 
 #: name -> (template, context)
@@ -30,7 +30,8 @@ PAGES: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
     "policy-conflict": ("console/group_policy.html", console.conflict),
     "policy-viewer": ("console/group_policy.html", console.seen_by_viewer),
     "roles": ("console/group_roles.html", console.roles),
-    "queues": ("dashboard/queue_list.html", overview.queue_list),
+    "queues": ("dashboard/queue_list.html", queues.queue_list),
+    "queues-changed": ("dashboard/queue_list.html", queues.changed),
     "nodes": ("dashboard/node_list.html", overview.node_list),
     "node": ("dashboard/node_detail.html", overview.node),
     "decisions": ("dashboard/decision_list.html", decisions.decision_list),

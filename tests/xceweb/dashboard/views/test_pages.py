@@ -10,7 +10,7 @@ from django.test import Client
 
 from scheduler import models
 from tests import model_factories, worlds
-from xceweb.dashboard.views import cluster, decisions, first_steps, overview
+from xceweb.dashboard.views import cluster, decisions, first_steps, overview, queues
 
 ClientOf = Callable[[str], Client]
 FRAGMENTS = {
@@ -19,7 +19,7 @@ FRAGMENTS = {
     "overview states": (overview.overview, "/?part=states", 'id="states"'),
     "overview mine": (overview.overview, "/?part=my_sessions", 'id="mine"'),
     "group": (cluster.group_detail, "/groups/gpu/?part=group_live", 'id="group-live"'),
-    "queues": (cluster.queue_list, "/queues/?part=queue_card", 'id="queue-card"'),
+    "queues": (queues.queue_list, "/queues/?part=queue_card", 'id="queue-card"'),
     "nodes": (cluster.node_list, "/nodes/?part=node_cards", 'id="node-cards"'),
     "node": (cluster.node_detail, "/nodes/gpu-1/?part=node_live", 'id="node-live"'),
 }
