@@ -9,6 +9,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("xceweb.live.urls")),
     path("", include("xceweb.console.urls")),
     path("", include("xceweb.dashboard.urls")),
+    path("admin/", include("xceweb.admin.urls")),
     path("help/", include("xceweb.common.help_urls")),
     path("accounts/", include("xceweb.accounts.urls")),
     path("api/v1/", include("xceweb.api.v1.urls")),

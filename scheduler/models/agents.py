@@ -29,6 +29,9 @@ class AgentStatus(models.Model):
     last_report_at = models.DateTimeField(null=True)
     hello_at = models.DateTimeField(null=True)
 
+    class Meta:
+        verbose_name_plural = "agent statuses"
+
     def __str__(self) -> str:
         return f"agent of {self.node_id}"
 
@@ -38,6 +41,9 @@ class Listening(models.Model):
 
     since = models.DateTimeField()
     last_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "listening"
 
     def __str__(self) -> str:
         return f"listening since {self.since}"

@@ -24,3 +24,6 @@ class ConfigChange(models.Model):
     class Meta:
         ordering = ["-id"]
         indexes = [models.Index(fields=["object_type", "object_name", "-id"], name="change_by_object")]
+
+    def __str__(self) -> str:
+        return f"{self.object_type} {self.object_name} by {self.actor_name}"

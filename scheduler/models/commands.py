@@ -53,3 +53,6 @@ class AgentCommand(models.Model):
                 fields=["send_again_at"], condition=models.Q(settled_at__isnull=True), name="command_open"
             )
         ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.command_id}"

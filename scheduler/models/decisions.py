@@ -43,6 +43,9 @@ class Round(models.Model):
         ordering = ["-id"]
         constraints = [models.UniqueConstraint(fields=["group", "number"], name="round_is_unique_in_group")]
 
+    def __str__(self) -> str:
+        return f"round {self.number}"
+
 
 class Decision(models.Model):
     """A decision to stop sessions, to wait for room, or (in shadow) what would have been. Append-only."""
@@ -71,6 +74,9 @@ class Decision(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["round", "session", "op"], name="decision_is_unique_in_round")
         ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.public_id}"
 
 
 class Victim(models.Model):
@@ -179,6 +185,9 @@ class GivenUp(models.Model):
 
     decision = models.OneToOneField(Decision, on_delete=models.PROTECT, related_name="given_up")
     cause = models.CharField(max_length=64)
+
+    class Meta:
+        verbose_name_plural = "given up"
 
 
 class ShadowCount(models.Model):

@@ -40,3 +40,6 @@ class Event(models.Model):
             models.Index(fields=["session", "number"], name="event_by_session"),
             models.Index(fields=["group", "number"], name="event_by_group"),
         ]
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.type}"

@@ -42,6 +42,9 @@ class GroupRounds(models.Model):
         help_text="number of the last moment at which a round was due without being asked for",
     )
 
+    class Meta:
+        verbose_name_plural = "group rounds"
+
     def __str__(self) -> str:
         return f"rounds of {self.group_id}"
 

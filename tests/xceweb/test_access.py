@@ -19,6 +19,7 @@ from django.test import Client
 
 from scheduler import models
 from tests import worlds
+from xceweb.admin import urls as admin
 
 pytestmark = pytest.mark.django_db
 
@@ -65,6 +66,14 @@ def _group(world: worlds.World) -> list[Any]:
 
 _RULES: dict[str, Any] = {"preemption": {"enabled": False}, "reason": "a test of rights"}
 TABLE: dict[str, Row] = {
+    "admin:app_list": Row(ADMINISTERING, lambda world: ["scheduler"]),
+    "admin:index": Row(ADMINISTERING),
+    "admin:jsi18n": Row(ADMINISTERING),
+    "admin:search": Row(ADMINISTERING),
+    # Of all tables alike (``TABLES`` below): this one stands for them where each row of this table is asked.
+    "admin:scheduler_queue_change": Row(ADMINISTERING, lambda world: [world.queues["normal"].pk]),
+    "admin:scheduler_queue_changelist": Row(ADMINISTERING),
+    "admin:scheduler_queue_history": Row(ADMINISTERING, lambda world: [world.queues["normal"].pk]),
     "accounts:keypair-list": Row(LOGGED_IN),
     "accounts:keypair-list POST": Row((302, 403, 422, 422, 422, 422, 422, 422), post={}),
     "accounts:keypair-revoke": Row((302,) + (404,) * 7, lambda world: ["XCENOBODY"], {}),
@@ -166,6 +175,14 @@ TABLE: dict[str, Row] = {
 }
 
 
+#: Every table of the administrators' console has the same three addresses with the same rights.
+TABLES = {
+    f"admin:{model._meta.app_label}_{model._meta.model_name}_{what}"
+    for model in admin.console._registry
+    for what in ("change", "changelist", "history")
+}
+
+
 def _names(resolver: urls.URLResolver, space: str = "") -> Iterator[str]:
     for pattern in resolver.url_patterns:
         if isinstance(pattern, urls.URLResolver):
@@ -179,7 +196,20 @@ def test_every_route_has_a_row() -> None:
     """Routes and rows are the same set."""
     routes = set(_names(urls.get_resolver("xceweb.urls")))
 
-    assert routes == {name.partition(" ")[0] for name in TABLE}
+    assert routes == {name.partition(" ")[0] for name in TABLE} | TABLES
+
+
+def test_the_tables_of_the_console_are_open_to_administrators_alone() -> None:
+    """404 for whoever has the most of each kind of right, whether there is such a row or not."""
+    world, client, found = worlds.a_world(), Client(headers={"accept": "application/json"}), {}
+    for person in ("owner", "manager", "outsider"):
+        client.force_login(world.people[person])
+        for name in TABLES:
+            args = [] if name.endswith("_changelist") else [1]
+            found[person, name] = client.get(urls.reverse(name, args=args)).status_code
+
+    assert len(TABLES) > 100
+    assert {key: status for key, status in found.items() if status != 404} == {}
 
 
 @pytest.mark.parametrize("name", sorted(TABLE))

@@ -85,6 +85,11 @@ def readyz_check(request: http.HttpRequest, name: str) -> http.HttpResponse:
     return _answer(f"{text}\n", 503 if found[name] else 200)
 
 
+def problems() -> dict[str, str]:
+    """Return every check -> what is wrong, empty where nothing is; for administrators alone."""
+    return _look(list(CHECKS))
+
+
 def _look(checks: list[Check]) -> dict[str, str]:
     """Return check -> what is wrong, of the first of them, the database, and of others as long as that answers."""
     found: dict[str, str] = {}

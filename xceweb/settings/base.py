@@ -10,6 +10,7 @@ from csp.constants import NONE, SELF
 
 from scheduler import logs
 from xceweb import env
+from xceweb.admin import look
 
 BASE_DIR = pathlib.Path(__file__).resolve().parent.parent.parent
 ENV = env.read()
@@ -25,6 +26,8 @@ FRESH_LOG_IN_MINUTES: int = ENV["XCE_FRESH_LOG_IN_MINUTES"]
 KEEP_SNAPSHOTS_DAYS: int = ENV["XCE_KEEP_SNAPSHOTS_DAYS"]
 
 INSTALLED_APPS = [
+    "unfold.apps.BasicAppConfig",
+    "django.contrib.admin.apps.SimpleAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -113,6 +116,7 @@ LANGUAGE_CODE = "en"
 USE_I18N = True
 TIME_ZONE = "UTC"
 USE_TZ = True
+FORMAT_MODULE_PATH = "xceweb.formats"
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
@@ -244,6 +248,9 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
 }
+
+#: The theme of the administrators' console.
+UNFOLD = look.UNFOLD
 
 #: One line for each tick, task received and task that succeeded is a gigabyte a week that says nothing; of requests the
 #: middleware tells, with their ids.

@@ -1,0 +1,1 @@
+"""The console of administrators at ``/admin/``: every table to look at, and figures of the machine (ECOSYSTEM D.10)."""
