@@ -48,7 +48,13 @@ def test_the_outbox_has_an_age_until_it_is_answered() -> None:
     world, now = worlds.a_world(), timezone.now()
     assert machine_room.load().outbox == machine_room.Outbox(0, 0, 0)
 
-    values: dict[str, Any] = {"node": world.node, "session": world.running, "epoch": 1, "kind": "stop", "body": {}}
+    values: dict[str, Any] = {
+        "node": world.node,
+        "session": world.running,
+        "epoch": 1,
+        "kind": "stop",
+        "body": {},
+    }
     row = models.AgentCommand.objects.create(
         created_at=now - datetime.timedelta(seconds=90), send_again_at=now, times_sent=3, **values
     )

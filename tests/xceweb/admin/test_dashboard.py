@@ -47,6 +47,15 @@ def test_the_switch_is_a_way_to_the_policy_and_nothing_to_tick(
     assert 'type="checkbox"' not in text.partition('<div class="xce-board">')[2]
 
 
+def test_the_account_menu_leads_administrators_here(client_of: Callable[[str], Client]) -> None:
+    """And nobody else."""
+    link = f'<a href="{urls.reverse("admin:index")}">Administration</a>'
+
+    for person, is_there in (("administrator", True), ("manager", False)):
+        text = client_of(person).get(urls.reverse("dashboard:queue-list")).content.decode()
+        assert (link in text) == is_there, person
+
+
 def test_rounds_stand_beside_the_longest(world: worlds.World) -> None:
     """Oldest first; the longest has the whole width, and none has nothing."""
     for duration_ms in (200, 1, 100):

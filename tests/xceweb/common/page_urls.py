@@ -35,6 +35,7 @@ urlpatterns = [
         "accounts",
         {"login": "accounts/login/", "logout": "accounts/logout/", "keypair-list": "accounts/keypairs/"},
     ),
+    _family("admin", {"index": "admin/"}),
     _family("schema", {"docs": "api/docs"}),
     _family("help", {"reasons": "help/reasons/", "reason": "help/reasons/<slug:code>/"}),
     _family(
