@@ -10,7 +10,7 @@ import dataclasses
 import datetime
 import shlex
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import OuterRef, Q, QuerySet
@@ -20,6 +20,8 @@ from scheduler.core import states
 from scheduler.selectors import permissions, session_facets, session_query, verdicts
 
 PAGE = 50
+#: Rows that are read at once where all are wanted.
+BATCH = 500
 _STATES = [state.value for state in states.SessionState]
 _RESULTS = [result.value for result in states.Result]
 ALIVE, ENDED = session_facets.ALIVE, session_facets.ENDED
@@ -53,7 +55,7 @@ class Filters:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Row:
-    """One session in a list; what may not be seen is empty, ``priority`` None."""
+    """One session in a list; what may not be seen is empty, a priority None."""
 
     id: uuid.UUID
     sight: permissions.Sight
@@ -66,8 +68,13 @@ class Row:
     result: str
     verdict: str
     priority: int | None
+    job_priority: int | None
+    type: str
     slots: Mapping[str, int]
+    node_count: int
     submitted_at: datetime.datetime
+    started_at: datetime.datetime | None
+    ended_at: datetime.datetime | None
     since_s: int
     preempted_count: int
     nodes: list[str]
@@ -100,6 +107,24 @@ def page(viewer: models.User, filters: Filters, *, number: int = 1) -> Page:
     start = (max(1, number) - 1) * PAGE
     found = _narrow(asked, viewer, filters).order_by("-id")[start : start + PAGE]
     return Page(rows(viewer, found), start + 1, counts)
+
+
+def every(viewer: models.User, filters: Filters) -> Iterator[list[Row]]:
+    """
+    Return all rows of a list in batches, newest first: what is submitted meanwhile is left out.
+
+    Raises:
+        Refusal: at once, as ``page``.
+    """
+    asked = session_query.narrow(permissions.visible_sessions(viewer), viewer, filters.q)
+    return _batches(viewer, _narrow(asked, viewer, filters).order_by("-id"))
+
+
+def _batches(viewer: models.User, found: QuerySet[models.Session]) -> Iterator[list[Row]]:
+    batch = list(_with_parts(found)[:BATCH])
+    while batch:
+        yield _as_rows(viewer, batch)
+        batch = list(_with_parts(found.filter(pk__lt=batch[-1].pk))[:BATCH])
 
 
 def mine(viewer: models.User, *, limit: int = 8) -> list[Row]:
@@ -146,8 +171,13 @@ def _row(session: models.Session, seen: tuple[models.User, permissions.Sight, da
         result=session.result,
         verdict=verdicts.line(session) if sees_all else "",
         priority=session.priority if sees_all else None,
+        job_priority=session.job_priority if sees_all else None,
+        type=session.type if sees_all else "",
         slots=session.slots,
+        node_count=session.node_count,
         submitted_at=session.submitted_at,
+        started_at=session.started_at,
+        ended_at=session.ended_at,
         since_s=max(0, int((now - session.state_since).total_seconds())),
         preempted_count=session.times_preempted if sees_all else 0,
         nodes=list(getattr(session, "node_names", ())) if sees_all else [],

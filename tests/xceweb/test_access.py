@@ -160,6 +160,7 @@ TABLE: dict[str, Row] = {
     "dashboard:session-act": Row(ACTING_ON_SESSION, lambda world: [world.waiting.public_id, "hold"], {}),
     "dashboard:session-detail": Row(GROUP, _session),
     "dashboard:session-dry-run": Row(LOGGED_IN, post={}),
+    "dashboard:session-export": Row(LOGGED_IN, lambda world: ["csv"]),
     "dashboard:session-list": Row(LOGGED_IN),
     "dashboard:session-submit": Row(LOGGED_IN),
     "dashboard:session-submit POST": Row((302, 422, 422, 422, 422, 422, 422, 422), post={}),

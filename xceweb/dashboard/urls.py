@@ -11,6 +11,7 @@ from xceweb.dashboard.views import (
     overview,
     queues,
     saved_views,
+    session_lists,
     sessions,
     submit,
 )
@@ -19,7 +20,8 @@ app_name = "dashboard"
 urlpatterns = [
     path("", overview.overview, name="overview"),
     path("first-steps/", first_steps.first_steps, name="first-steps"),
-    path("sessions/", sessions.session_list, name="session-list"),
+    path("sessions/", session_lists.session_list, name="session-list"),
+    path("sessions/export/<slug:kind>/", session_lists.session_export, name="session-export"),
     path("sessions/views/", saved_views.view_keep, name="view-keep"),
     path("sessions/views/<uuid:public_id>/remove/", saved_views.view_remove, name="view-remove"),
     path("sessions/new/", submit.session_submit, name="session-submit"),

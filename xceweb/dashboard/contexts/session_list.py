@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import urllib.parse
+from collections.abc import Mapping
 from typing import Any
 
 from django import urls
 
 from scheduler import errors, models
 from scheduler.selectors import saved_views, sessions, slot_kinds
+from xceweb.dashboard import session_files
 from xceweb.dashboard.contexts import session_facets, words
 
 
@@ -29,6 +31,7 @@ def load(viewer: models.User, filters: sessions.Filters, *, number: int) -> dict
         "sessions": [row(item, known) for item in page.rows],
         "pager": pager(page, filters, number),
         "facets_url": url(filters, part="session_facets"),
+        "files": _files(filters),
         "topic": f"group:{filters.group}" if filters.group else "cluster",
         "rows_url": url(filters, page=number, part="session_rows"),
     }
@@ -70,12 +73,20 @@ def pager(page: sessions.Page, filters: sessions.Filters, number: int) -> dict[s
 
 def url(filters: sessions.Filters, **more: object) -> str:
     """Return the address of a list with these filters."""
-    query = {
-        name: text for name, text in {**dataclasses.asdict(filters), **more}.items() if text not in ("", 1)
-    }
-    encoded = urllib.parse.urlencode(query)
-    return (
-        f"{urls.reverse('dashboard:session-list')}?{encoded}"
-        if encoded
-        else urls.reverse("dashboard:session-list")
-    )
+    return _with_query(urls.reverse("dashboard:session-list"), filters, more)
+
+
+def _with_query(address: str, filters: sessions.Filters, more: Mapping[str, object]) -> str:
+    values = {**dataclasses.asdict(filters), **more}
+    encoded = urllib.parse.urlencode({name: text for name, text in values.items() if text not in ("", 1)})
+    return f"{address}?{encoded}" if encoded else address
+
+
+def _files(filters: sessions.Filters) -> list[dict[str, str]]:
+    return [
+        {
+            "label": kind.upper(),
+            "url": _with_query(urls.reverse("dashboard:session-export", args=[kind]), filters, {}),
+        }
+        for kind in session_files.KINDS
+    ]

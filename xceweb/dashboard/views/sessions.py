@@ -1,4 +1,4 @@
-"""Sessions: the list, one session with its tabs, and what may be done to it."""
+"""One session with its tabs, and what may be done to it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,8 @@ from scheduler.services import actors, control
 from xceweb.common import pages
 from xceweb.dashboard import forms
 from xceweb.dashboard.contexts import counterfactuals, session_page, session_seen, weighed
-from xceweb.dashboard.contexts import session_list as list_context
 
 TABS = (*session_page.TABS, *session_page.EXPLANATIONS)
-
-
-@methods.require_safe
-@pages.page
-def session_list(request: http.HttpRequest) -> http.HttpResponse:
-    """List the sessions that the viewer may see."""
-    pages.part_of(request, ("session_rows", "session_facets"))
-    filters, number = forms.session_filters(request)
-    context = list_context.load(request.user, filters, number=number)
-    section = "mine" if filters.owner == "me" else "sessions"
-    return pages.render(request, "dashboard/session_list.html", context, section=section)
 
 
 @methods.require_safe

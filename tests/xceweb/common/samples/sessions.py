@@ -42,6 +42,7 @@ def session_list() -> dict[str, Any]:
             ],
             "query": "group:a100",
         },
+        "files": [{"label": "CSV", "url": "#"}, {"label": "JSON", "url": "#"}],
         "sessions": rows(),
         "pager": {"first": 1, "last": 8, "total": 232, "previous_url": "", "next_url": "?page=2"},
         "topic": "cluster",

@@ -1,0 +1,40 @@
+"""The list of sessions: the page, and all of it as a file."""
+
+from __future__ import annotations
+
+from django import http, shortcuts
+from django.views.decorators import http as methods
+
+from scheduler import errors
+from scheduler.selectors import sessions
+from xceweb.common import pages, streaming
+from xceweb.dashboard import forms, session_files
+from xceweb.dashboard.contexts import session_list as list_context
+
+
+@methods.require_safe
+@pages.page
+def session_list(request: http.HttpRequest) -> http.HttpResponse:
+    """List the sessions that the viewer may see."""
+    pages.part_of(request, ("session_rows", "session_facets"))
+    filters, number = forms.session_filters(request)
+    context = list_context.load(request.user, filters, number=number)
+    section = "mine" if filters.owner == "me" else "sessions"
+    return pages.render(request, "dashboard/session_list.html", context, section=section)
+
+
+@methods.require_safe
+@pages.page
+def session_export(request: http.HttpRequest, kind: str) -> http.HttpResponseBase:
+    """Send every session of a filtered list as a file; a query that cannot be read leads back to the list."""
+    if kind not in session_files.KINDS:
+        raise http.Http404("no such kind of file")
+    filters, _ = forms.session_filters(request)
+    try:
+        batches = sessions.every(request.user, filters)
+    except errors.Refusal:
+        return shortcuts.redirect(list_context.url(filters))
+    made = session_files.KINDS[kind]
+    return streaming.answer(
+        request, made.parts(batches), content_type=made.media_type, name=f"sessions.{kind}"
+    )
