@@ -6,6 +6,8 @@ import dataclasses
 import datetime
 from collections.abc import Iterable
 
+from django.db.models import QuerySet
+
 from scheduler import models
 from scheduler.core.preemption import queue_graph
 from scheduler.selectors import permissions
@@ -27,8 +29,16 @@ class Rule:
 def of(viewer: models.User) -> list[Rule]:
     """Return the rules of the visible queues by name; what the viewer does not see is on no list. Four queries."""
     seen = set(permissions.visible_groups(viewer).values_list("pk", flat=True))
-    rows = permissions.visible_queues(viewer).prefetch_related("preemptible_queues", "groups")
-    queues = list(rows.order_by("slug"))
+    return _rules(permissions.visible_queues(viewer), seen)
+
+
+def everybodys() -> list[Rule]:
+    """Return the rules of all queues, for whoever administers the machine itself."""
+    return _rules(models.Queue.objects.all(), set(models.ResourceGroup.objects.values_list("pk", flat=True)))
+
+
+def _rules(found: QuerySet[models.Queue], seen: set[int]) -> list[Rule]:
+    queues = list(found.prefetch_related("preemptible_queues", "groups").order_by("slug"))
     names = {queue.slug for queue in queues}
     return [
         Rule(

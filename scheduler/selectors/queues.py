@@ -34,6 +34,12 @@ class Row:
     running: int
     pending: int
     oldest_wait_s: int | None
+    version: int
+    preemption_mode: str  #: of its sessions as victims; "" = the group's
+    max_sessions: int | None
+    max_slots: dict[str, int]
+    changed_by: str
+    changed_at: datetime.datetime | None
 
 
 def rows(viewer: models.User, *, group: models.ResourceGroup | None = None) -> list[Row]:
@@ -52,6 +58,27 @@ def rows(viewer: models.User, *, group: models.ResourceGroup | None = None) -> l
     found = [_row(queue, (seen, names), (load.get(queue.pk, {}), now)) for queue in queues]
     errors = _policy_errors(queues, seen)
     return [dataclasses.replace(row, policy_error=errors.get(row.name, "")) for row in found]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Submitters:
+    """Who alone may submit to a queue; nobody named = every submitter of its groups."""
+
+    users: list[str]
+    teams: list[str]
+
+
+def submitters(viewer: models.User) -> dict[str, Submitters]:
+    """Return queue -> who alone may submit to it; only administrators are told, others get {}. Three queries."""
+    if not permissions.is_administrator(viewer):
+        return {}
+    return {
+        queue.slug: Submitters(
+            sorted(user.username for user in queue.submit_users.all()),
+            sorted(team.name for team in queue.submit_teams.all()),
+        )
+        for queue in models.Queue.objects.prefetch_related("submit_users", "submit_teams")
+    }
 
 
 #: Places of a line that are given out at most.
@@ -124,6 +151,12 @@ def _row(
         running=int(load.get("running", 0)),
         pending=int(load.get("pending", 0)),
         oldest_wait_s=max(0, int((now - oldest).total_seconds())) if oldest else None,
+        version=queue.version,
+        preemption_mode=queue.preemption_mode,
+        max_sessions=queue.max_concurrent_sessions,
+        max_slots=queue.max_slots,
+        changed_by=queue.changed_by_name,
+        changed_at=queue.changed_at,
     )
 
 

@@ -134,7 +134,7 @@ def remove_queue(
             left = other.preemptible_queues.exclude(pk=row.pk).values_list("slug", flat=True)
             _changes(work, other, Wish(other, {"preemptible_queues": list(left)}), why)
             _tell_groups(work, other)
-        before = {name: _value(row, name) for name in FIELDS}
+        before = {name: value_of(row, name) for name in FIELDS}
         audit.record_change(work, audit.Subject("queue", row.slug), before=before, after={}, reason=why)
         _tell_groups(work, row)
         row.delete()
@@ -173,7 +173,7 @@ def _locked(wishes: Collection[Wish], *, with_keys: bool = False) -> list[tuple[
 def _changes(work: unit.Work, row: models.Queue, wish: Wish, why: str) -> bool:
     """Write what differs, with its audit row; say whether anything does."""
     wanted = {name: sorted(set(value)) if name in NAMED else value for name, value in wish.changes.items()}
-    before = {name: _value(row, name) for name in wanted}
+    before = {name: value_of(row, name) for name in wanted}
     after = {name: value for name, value in wanted.items() if value != before[name]}
     if not after:
         return False
@@ -193,7 +193,8 @@ def _changes(work: unit.Work, row: models.Queue, wish: Wish, why: str) -> bool:
     return True
 
 
-def _value(queue: models.Queue, name: str) -> Any:
+def value_of(queue: models.Queue, name: str) -> Any:
+    """Return what one of ``FIELDS`` is now, a list of names sorted."""
     if name in NAMED:
         return sorted(getattr(queue, name).values_list(NAMED[name], flat=True))
     return getattr(queue, name)

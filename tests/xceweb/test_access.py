@@ -39,6 +39,7 @@ CHANGING: Statuses = (302, 403, 403, 403, 403, 422, 404, 422)
 UNDOING: Statuses = (302, 403, 403, 403, 403, 404, 404, 404)
 API_MANAGING: Statuses = (401, 403, 403, 403, 403, 200, 404, 200)
 API_OPERATING: Statuses = (401, 403, 403, 403, 200, 200, 404, 200)
+API_ADMINISTERING: Statuses = (401, 403, 403, 403, 403, 403, 404, 428)
 ADMINISTERING: Statuses = (302, 404, 404, 404, 404, 404, 404, 200)
 
 
@@ -108,6 +109,9 @@ TABLE: dict[str, Row] = {
     "api:node-list": Row(PROGRAM),
     "api:preemption-list": Row(PROGRAM),
     "api:queue": Row(PROGRAM_OF_GROUP, lambda world: ["normal"]),
+    "api:queue PATCH": Row(API_ADMINISTERING, lambda world: ["normal"], json={"reason": "a test"}),
+    "api:queue PUT": Row(API_ADMINISTERING, lambda world: ["normal"], json={"reason": "a test"}),
+    "api:queue-remove": Row(API_ADMINISTERING, lambda world: ["normal"], json={"reason": "a test"}),
     "api:queue-list": Row(PROGRAM),
     "api:queue-order": Row(PROGRAM_OF_GROUP, lambda world: ["normal"]),
     "api:run-list": Row(PROGRAM),

@@ -36,18 +36,27 @@ ROLES: dict[str, Any] = {
 }
 QUEUE: dict[str, Any] = {
     "slug": "research",
+    "version": 3,
     "description": "",
     "state": "open",
     "preemptible": False,
     "preemptible_queues": ["background"],
     "preempt_policy": "lowest_priority_first",
     "preempt_policy_error": "",
+    "preemption_mode": "",
     "default_priority": None,
     "max_priority": 100,
+    "max_concurrent_sessions": 40,
+    "max_slots": {"cuda.device": 16},
+    "submit_users": None,
+    "submit_teams": None,
+    "cycles": [],
     "groups": ["gpu"],
     "running": 9,
     "pending": 12,
     "oldest_wait_s": 340,
+    "changed_by": "alice",
+    "changed_at": samples.MOMENT,
 }
 PLACE: dict[str, Any] = {
     "position": 1,

@@ -55,24 +55,6 @@ class GroupRoles(serializers.Serializer):
     is_complete = serializers.BooleanField(help_text="false: weaker roles of others are left out")
 
 
-class Queue(serializers.Serializer):
-    """A queue and its cross-owner rules."""
-
-    slug = serializers.CharField()
-    description = serializers.CharField(allow_blank=True)
-    state = serializers.ChoiceField(enums.QUEUE_STATE)
-    preemptible = serializers.BooleanField()
-    preemptible_queues = serializers.ListField(child=serializers.CharField())
-    preempt_policy = serializers.CharField()
-    preempt_policy_error = serializers.CharField(allow_blank=True)
-    default_priority = serializers.IntegerField(allow_null=True)
-    max_priority = serializers.IntegerField()
-    groups = serializers.ListField(child=serializers.CharField())
-    running = serializers.IntegerField()
-    pending = serializers.IntegerField()
-    oldest_wait_s = serializers.IntegerField(allow_null=True)
-
-
 class Place(serializers.Serializer):
     """One session's place in a line."""
 

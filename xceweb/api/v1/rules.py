@@ -14,26 +14,11 @@ from scheduler.selectors import explanations, exposures, permissions, policies, 
 from scheduler.services import planned_changes, policy_guards, undoing
 from scheduler.services import policies as changes_of
 from xceweb.accounts import freshness
-from xceweb.api import docs, resource
+from xceweb.api import docs, matching, resource
 from xceweb.api.v1 import cluster_samples, rule_shapes, session_shapes, shown
 
 RULES = models.PolicyVersion.RULES
-_MATCH = docs.header("If-Match", "the ETag that the rules were read with", is_required=True)
 _MANAGED = (400, 403, 404, 412, 428)
-
-
-class Changed(errors.Refusal):
-    """Somebody changed the rules since this ETag was given."""
-
-    code = "precondition-failed"
-    status = 412
-
-
-class NoMatch(errors.Refusal):
-    """Send If-Match with the ETag that the rules were read with, so that nobody's change is overwritten."""
-
-    code = "precondition-required"
-    status = 428
 
 
 class Preemption(resource.Resource):
@@ -59,7 +44,7 @@ class Preemption(resource.Resource):
         body_example={"preemption": {"enabled": True, "mode": "suspend"}, "reason": "urgent work waits"},
         example=cluster_samples.PREEMPTION,
         errors=_MANAGED,
-        parameters=(_MATCH,),
+        parameters=(matching.HEADER,),
     )
     def put(self, request: drf_request.Request, slug: str) -> response.Response:
         """Replace all rules."""
@@ -74,7 +59,7 @@ class Preemption(resource.Resource):
         body_example={"preemption": {"enabled": False}, "reason": "maintenance tonight"},
         example=cluster_samples.PREEMPTION,
         errors=_MANAGED,
-        parameters=(_MATCH,),
+        parameters=(matching.HEADER,),
     )
     def patch(self, request: drf_request.Request, slug: str) -> response.Response:
         """Change those that are named."""
@@ -85,7 +70,7 @@ class Preemption(resource.Resource):
         permissions.require(permissions.can_change_policy(self.viewer, group), f"change the rules of {slug}")
         values = self.read(rule_shapes.PreemptionChange)
         changes = base | _rules(values["preemption"])
-        expected = _matched(self.request, policies.current(group))
+        expected = matching.version(self.request, policies.current(group).version)
         try:
             wish = changes_of.Wish(changes, values["reason"], expected)
             when = planned_changes.When(values.get("at"), values.get("for_s"))
@@ -115,14 +100,14 @@ class Undo(resource.Resource):
         body_example={"reason": "too early", "only_unacted": True},
         example=cluster_samples.PREEMPTION,
         errors=(*_MANAGED, 409),
-        parameters=(_MATCH,),
+        parameters=(matching.HEADER,),
     )
     def post(self, request: drf_request.Request, slug: str) -> response.Response:
         """Put the rules of the version before into force again, as a version of its own."""
         group = permissions.require_group(self.viewer, slug)
         permissions.require(permissions.can_change_policy(self.viewer, group), f"change the rules of {slug}")
         values = self.read(rule_shapes.UndoAsk)
-        expected = _matched(self.request, policies.current(group))
+        expected = matching.version(self.request, policies.current(group).version)
         wish = undoing.Wish(expected, values["reason"], values.get("only_unacted", False))
         try:
             row = undoing.undo(self.actor, group, wish, _assent(self, values))
@@ -152,27 +137,10 @@ class PlannedCancel(resource.Resource):
 
 
 def _answer(group: models.ResourceGroup, row: models.PolicyVersion) -> response.Response:
-    return response.Response(shown.preemption(group, row), headers={"ETag": _etag(row.version)})
+    return response.Response(shown.preemption(group, row), headers={"ETag": matching.etag(row.version)})
 
 
-def _etag(version: int) -> str:
-    return f'"{version}"'
-
-
-def _matched(request: drf_request.Request, current: models.PolicyVersion) -> int:
-    """Return the version that If-Match names."""
-    asked = request.headers.get("If-Match", "").strip()
-    if not asked:
-        raise NoMatch
-    text = asked.removeprefix("W/").strip('"')
-    if asked == "*":
-        return current.version
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise errors.Refusal(code="invalid", fields={"If-Match": "is no ETag of these rules: read them anew"})
-    return int(text)
-
-
-def _changed(group: models.ResourceGroup, expected: int, current: models.PolicyVersion) -> Changed:
+def _changed(group: models.ResourceGroup, expected: int, current: models.PolicyVersion) -> matching.Changed:
     """Return what is said of a change that came too late: each rule that changed meanwhile."""
     before = policies.version(group, expected)
     meanwhile = policies.difference(before, current)
@@ -180,7 +148,7 @@ def _changed(group: models.ResourceGroup, expected: int, current: models.PolicyV
     text = (
         f"{current.created_by_name} changed the rules of {group.slug} meanwhile: version {current.version}."
     )
-    return Changed(text, fields=fields)
+    return matching.Changed(text, fields=fields)
 
 
 def _path(name: str) -> str:

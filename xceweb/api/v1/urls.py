@@ -58,6 +58,7 @@ urlpatterns = [
     path(f"{_GROUP}/<slug:action>", groups.GroupAction.as_view(), name="group-act"),
     path("queues", queues.Queues.as_view(), name="queue-list"),
     path("queues/<slug:slug>", queues.Queue.as_view(), name="queue"),
+    path("queues/<slug:slug>/remove", queues.QueueRemoval.as_view(), name="queue-remove"),
     path("queues/<slug:slug>/order", queues.QueueOrder.as_view(), name="queue-order"),
     path("nodes", nodes.Nodes.as_view(), name="node-list"),
     path("nodes/<slug:name>", nodes.Node.as_view(), name="node"),
