@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import pathlib
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -46,6 +47,14 @@ def _asks(page: sync_api.Page) -> None:
     expect(page.locator("dialog[open]")).to_be_visible()
 
 
+def _ticks(page: sync_api.Page) -> None:
+    """Tick every row, and be asked about them; nothing is done."""
+    page.get_by_text("Act on several").click()
+    page.get_by_label("Tick every row here").check()
+    page.get_by_role("button", name="Cancel …").click()
+    expect(page.get_by_role("button", name=re.compile("Cancel [0-9]+ session"))).to_be_visible()
+
+
 def _dry_runs(page: sync_api.Page) -> None:
     """Fill the form until the dry run answers."""
     for name, value in (("name", "train-vit"), ("command", "python train.py"), ("slot-cuda.device", "2")):
@@ -69,6 +78,7 @@ VIEWS = {
     "overview": View("alice", "/"),
     "overview-admin": View("admin", "/"),
     "sessions": View("admin", "/sessions/"),
+    "sessions-cancel": View("alice", "/sessions/?state=alive", _ticks),
     "submit": View("alice", "/sessions/new/", _dry_runs),
     "why-preempted": View("alice", "/sessions/{preempted}/"),
     "why-preempted-timeline": View("alice", "/sessions/{preempted}/timeline/"),

@@ -162,6 +162,7 @@ TABLE: dict[str, Row] = {
     "dashboard:queue-list": Row(LOGGED_IN),
     "dashboard:queue-list POST": Row((302, 403, 403, 403, 403, 403, 403, 422), post={}),
     "dashboard:session-act": Row(ACTING_ON_SESSION, lambda world: [world.waiting.public_id, "hold"], {}),
+    "dashboard:session-bulk": Row((302,) * 8, lambda world: ["hold"], {}),
     "dashboard:session-detail": Row(GROUP, _session),
     "dashboard:session-dry-run": Row(LOGGED_IN, post={}),
     "dashboard:session-export": Row(LOGGED_IN, lambda world: ["csv"]),

@@ -20,9 +20,9 @@ class SessionFilters(forms.Form):
     page = forms.IntegerField(required=False, min_value=1, max_value=100_000)
 
 
-def session_filters(request: http.HttpRequest) -> tuple[sessions.Filters, int]:
+def session_filters(query: http.QueryDict) -> tuple[sessions.Filters, int]:
     """Return the filters and the page number of an address."""
-    form = SessionFilters(request.GET)
+    form = SessionFilters(query)
     form.is_valid()
     values = form.cleaned_data
     number = values.pop("page", None) or 1

@@ -27,3 +27,27 @@ if (list && pill) {
   list.addEventListener("mouseleave", () => !pill.hidden && changed());
   pill.addEventListener("click", apply);
 }
+
+// ---- Ticks: counted, and kept while the rows are made anew ---------------------------------------------
+
+const ticks = () => [...document.querySelectorAll("input.tick")];
+let kept = new Set();
+
+function count() {
+  const number = ticks().filter((tick) => tick.checked).length;
+  const label = document.querySelector("[data-ticked]");
+  if (label) label.textContent = number ? `Act on ${number} ticked` : "Act on several";
+}
+
+document.addEventListener("change", ({ target }) => {
+  if (target.matches("[data-ticks-all]")) for (const tick of ticks()) tick.checked = target.checked;
+  if (target.matches("input.tick, [data-ticks-all]")) count();
+});
+document.body.addEventListener("htmx:beforeSwap", () => {
+  kept = new Set(ticks().filter((tick) => tick.checked).map((tick) => tick.value));
+});
+document.body.addEventListener("htmx:afterSwap", () => {
+  for (const tick of ticks()) tick.checked ||= kept.has(tick.value);
+  count();
+});
+count();

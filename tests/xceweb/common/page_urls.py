@@ -52,6 +52,7 @@ urlpatterns = [
             "overview": "",
             "session-list": "sessions/",
             "view-keep": "sessions/views/",
+            "session-bulk": "sessions/act/<slug:action>/",
             "session-export": "sessions/export/<slug:kind>/",
             "session-submit": "sessions/new/",
             "session-dry-run": "sessions/dry-run/",

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import http
 from rest_framework import request as drf_request
 from rest_framework import response
 
-from scheduler import errors, models
+from scheduler import errors
 from scheduler.selectors import permissions, session_query
-from scheduler.services import actors, control, submission
+from scheduler.services import control, many, submission
 from xceweb.api import docs, idempotency, resource
 from xceweb.api.v1 import samples, session_shapes, shown
 
@@ -112,15 +111,7 @@ class Session(resource.Resource):
         )
 
 
-Act = Callable[[actors.Actor, models.Session, str], None]
-ACTIONS: Mapping[str, Act] = {
-    "cancel": lambda actor, row, reason: control.cancel_session(actor, row, reason=reason),
-    "hold": lambda actor, row, reason: control.hold_session(actor, row),
-    "release": lambda actor, row, reason: control.release_session(actor, row),
-    "suspend": lambda actor, row, reason: control.suspend_session(actor, row),
-    "resume": lambda actor, row, reason: control.resume_session(actor, row),
-    "requeue": lambda actor, row, reason: control.requeue_session(actor, row),
-}
+ACTIONS = many.ACTIONS
 
 
 class SessionAction(resource.Resource):

@@ -32,6 +32,7 @@ def load(viewer: models.User, filters: sessions.Filters, *, number: int) -> dict
         "pager": pager(page, filters, number),
         "facets_url": url(filters, part="session_facets"),
         "files": _files(filters),
+        "back": url(filters, page=number).partition("?")[2],
         "topic": f"group:{filters.group}" if filters.group else "cluster",
         "rows_url": url(filters, page=number, part="session_rows"),
     }

@@ -9,6 +9,7 @@ from scheduler import errors
 from scheduler.selectors import sessions
 from xceweb.common import pages, streaming
 from xceweb.dashboard import forms, session_files
+from xceweb.dashboard.contexts import session_bulk
 from xceweb.dashboard.contexts import session_list as list_context
 
 
@@ -17,8 +18,8 @@ from xceweb.dashboard.contexts import session_list as list_context
 def session_list(request: http.HttpRequest) -> http.HttpResponse:
     """List the sessions that the viewer may see."""
     pages.part_of(request, ("session_rows", "session_facets"))
-    filters, number = forms.session_filters(request)
-    context = list_context.load(request.user, filters, number=number)
+    filters, number = forms.session_filters(request.GET)
+    context = {**list_context.load(request.user, filters, number=number), "bulk": session_bulk.menu()}
     section = "mine" if filters.owner == "me" else "sessions"
     return pages.render(request, "dashboard/session_list.html", context, section=section)
 
@@ -29,7 +30,7 @@ def session_export(request: http.HttpRequest, kind: str) -> http.HttpResponseBas
     """Send every session of a filtered list as a file; a query that cannot be read leads back to the list."""
     if kind not in session_files.KINDS:
         raise http.Http404("no such kind of file")
-    filters, _ = forms.session_filters(request)
+    filters, _ = forms.session_filters(request.GET)
     try:
         batches = sessions.every(request.user, filters)
     except errors.Refusal:

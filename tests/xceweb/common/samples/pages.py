@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,8 @@ PAGES: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
     "first-steps": ("dashboard/first_steps.html", console.first_steps),
     "sessions": ("dashboard/session_list.html", sessions.session_list),
     "sessions-empty": ("dashboard/session_list.html", sessions.empty_list),
+    "sessions-bulk": ("dashboard/session_bulk.html", functools.partial(sessions.bulk, is_asked=True)),
+    "sessions-bulk-done": ("dashboard/session_bulk.html", functools.partial(sessions.bulk, is_asked=False)),
     "submit": ("dashboard/session_submit.html", sessions.submit),
     "why-preempted": ("dashboard/session_detail.html", why.preempted),
     "why-warned": ("dashboard/session_detail.html", why.warned),

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 
 from tests.xceweb.common.samples import decisions, frame, overview
+from xceweb.dashboard.contexts import session_bulk
 
 
 def session_list() -> dict[str, Any]:
@@ -42,6 +43,11 @@ def session_list() -> dict[str, Any]:
             ],
             "query": "group:a100",
         },
+        "back": "group=a100",
+        "bulk": [
+            {"label": "Hold", "url": "#", "is_dangerous": False},
+            {"label": "Cancel", "url": "#", "is_dangerous": True},
+        ],
         "files": [{"label": "CSV", "url": "#"}, {"label": "JSON", "url": "#"}],
         "sessions": rows(),
         "pager": {"first": 1, "last": 8, "total": 232, "previous_url": "", "next_url": "?page=2"},
@@ -60,6 +66,24 @@ def _menus() -> list[dict[str, Any]]:
         {**menu, "label": "Owner", "word": "user", "links": owners, "left_off": 38},
         {**menu, "label": "Waits because", "word": "reason", "links": [{**link, "label": "Not enough free"}]},
     ]
+
+
+def bulk(*, is_asked: bool) -> dict[str, Any]:
+    """Several sessions before they are cancelled, or after."""
+    refusals = ["", "A session that is terminated cannot be cancelled."]
+    return {
+        **frame.frame("sessions", ("Sessions", "/sessions/"), ("Cancel", "")),
+        "words": session_bulk.WORDS["cancel"],
+        "is_asked": is_asked,
+        "number": 6,
+        "total": 13,
+        "left_out": 2,
+        "takes_reason": True,
+        "rows": [{**row, "refusal": "" if is_asked else refusals[i % 2]} for i, row in enumerate(rows())],
+        "action_url": "#",
+        "back": "group=a100",
+        "back_url": "/sessions/?group=a100",
+    }
 
 
 def empty_list() -> dict[str, Any]:
