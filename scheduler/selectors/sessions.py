@@ -10,10 +10,10 @@ import dataclasses
 import datetime
 import shlex
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import OuterRef, Q, QuerySet
+from django.db.models import Max, OuterRef, Q, QuerySet
 
 from scheduler import clock, models
 from scheduler.core import states
@@ -81,6 +81,15 @@ class Row:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Again:
+    """Rows that were shown before, as they are now, in their order; which still pass; how many newer ones do."""
+
+    rows: list[Row]
+    passing: set[uuid.UUID]
+    newer: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Page:
     """One page of a list: its rows, the number of the first (from 1), and what the facets count."""
 
@@ -107,6 +116,24 @@ def page(viewer: models.User, filters: Filters, *, number: int = 1) -> Page:
     start = (max(1, number) - 1) * PAGE
     found = _narrow(asked, viewer, filters).order_by("-id")[start : start + PAGE]
     return Page(rows(viewer, found), start + 1, counts)
+
+
+def again(viewer: models.User, filters: Filters, ids: Sequence[uuid.UUID]) -> Again:
+    """
+    Look again at the rows of a page, so that they keep their places whatever happened. Five queries.
+
+    Raises:
+        Refusal: as ``page``.
+    """
+    visible = permissions.visible_sessions(viewer)
+    passing = _narrow(session_query.narrow(visible, viewer, filters.q), viewer, filters).order_by()
+    shown = {row.id: row for row in rows(viewer, visible.filter(public_id__in=ids))}
+    newest = visible.filter(public_id__in=ids).aggregate(newest=Max("pk"))["newest"] or 0
+    return Again(
+        [shown[one] for one in ids if one in shown],
+        set(passing.filter(public_id__in=ids).values_list("public_id", flat=True)),
+        passing.filter(pk__gt=newest).count(),
+    )
 
 
 def every(viewer: models.User, filters: Filters) -> Iterator[list[Row]]:

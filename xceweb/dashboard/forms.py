@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import uuid
+
 from django import forms, http
 
 from scheduler.core import decisions as core
@@ -27,6 +30,15 @@ def session_filters(query: http.QueryDict) -> tuple[sessions.Filters, int]:
     values = form.cleaned_data
     number = values.pop("page", None) or 1
     return sessions.Filters(**{name: text or "" for name, text in values.items()}), number
+
+
+def shown_sessions(query: http.QueryDict) -> list[uuid.UUID]:
+    """Return the ids of the rows that a page shows already; of one page at most."""
+    found = []
+    for text in query.get("shown", "").split()[: sessions.PAGE]:
+        with contextlib.suppress(ValueError):
+            found.append(uuid.UUID(text))
+    return found
 
 
 class OutputPage(forms.Form):

@@ -76,14 +76,20 @@ def test_times_are_in_the_readers_zone(chromium, page_server):
         sync_api.expect(shown).to_have_attribute("title", re.compile(r"GMT\+9"))
 
 
-def test_a_list_waits_behind_a_pill_while_it_is_in_use(open_page, stream):
+def test_a_list_changes_where_it_stands_and_keeps_its_ticks(open_page, stream):
     page = open_page("sessions")
-    page.locator("[data-list]").hover()
+    page.locator("input.tick").nth(1).check()
+    rows = page.locator("#session-rows").evaluate("one => one.outerHTML")
+    fresh = rows.replace("sweep-40", "changed") + '<div id="news" hx-swap-oob="innerHTML">1 new session</div>'
+    page.route(
+        "**/sessions/?part=session_again", lambda route: route.fulfill(body=fresh, content_type="text/html")
+    )
     stream.batch(48_211, 48_212)
-    pill = page.locator("[data-pill]")
-    sync_api.expect(pill).to_be_visible()
+    sync_api.expect(page.locator("#session-rows")).to_contain_text("changed")
 
-    assert pill.inner_text().strip() == "1 change, apply"
+    assert page.locator("#news").inner_text() == "1 new session"
+    assert [tick.is_checked() for tick in page.locator("input.tick").all()][:3] == [False, True, False]
+    assert page.locator("[data-ticked]").inner_text() == "Act on 1 ticked"
 
 
 def test_a_dialog_opens_and_gives_focus_back(open_page):

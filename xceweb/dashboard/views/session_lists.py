@@ -9,7 +9,7 @@ from scheduler import errors
 from scheduler.selectors import sessions
 from xceweb.common import pages, streaming
 from xceweb.dashboard import forms, session_files
-from xceweb.dashboard.contexts import session_bulk
+from xceweb.dashboard.contexts import session_bulk, session_looks
 from xceweb.dashboard.contexts import session_list as list_context
 
 
@@ -17,9 +17,17 @@ from xceweb.dashboard.contexts import session_list as list_context
 @pages.page
 def session_list(request: http.HttpRequest) -> http.HttpResponse:
     """List the sessions that the viewer may see."""
-    pages.part_of(request, ("session_rows", "session_facets"))
+    part = pages.part_of(request, ("session_again", "session_facets"))
     filters, number = forms.session_filters(request.GET)
-    context = {**list_context.load(request.user, filters, number=number), "bulk": session_bulk.menu()}
+    look = session_looks.of(request.GET)
+    if part == "session_again":
+        ids = forms.shown_sessions(request.GET)
+        context = list_context.again(request.user, filters, look, number=number, ids=ids)
+        return shortcuts.render(request, "dashboard/_session_again.html", context)
+    context = {
+        **list_context.load(request.user, filters, look, number=number),
+        "bulk": session_bulk.menu(),
+    }
     section = "mine" if filters.owner == "me" else "sessions"
     return pages.render(request, "dashboard/session_list.html", context, section=section)
 

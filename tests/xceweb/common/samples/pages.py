@@ -15,6 +15,7 @@ PAGES: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
     "overview-empty": ("dashboard/overview.html", overview.empty_overview),
     "first-steps": ("dashboard/first_steps.html", console.first_steps),
     "sessions": ("dashboard/session_list.html", sessions.session_list),
+    "sessions-columns": ("dashboard/session_list.html", sessions.every_column),
     "sessions-empty": ("dashboard/session_list.html", sessions.empty_list),
     "sessions-bulk": ("dashboard/session_bulk.html", functools.partial(sessions.bulk, is_asked=True)),
     "sessions-bulk-done": ("dashboard/session_bulk.html", functools.partial(sessions.bulk, is_asked=False)),

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from tests.xceweb.common.samples import decisions, frame, overview
-from xceweb.dashboard.contexts import session_bulk
+from xceweb.dashboard.contexts import session_bulk, session_looks
 
 
 def session_list() -> dict[str, Any]:
@@ -51,8 +51,11 @@ def session_list() -> dict[str, Any]:
         "files": [{"label": "CSV", "url": "#"}, {"label": "JSON", "url": "#"}],
         "sessions": rows(),
         "pager": {"first": 1, "last": 8, "total": 232, "previous_url": "", "next_url": "?page=2"},
+        "clear_url": "/sessions/",
+        "look": session_looks.load(session_looks.Look()),
         "topic": "cluster",
-        "rows_url": "/sessions/?part=session_rows",
+        "bell": "cluster",
+        "rows_url": "/sessions/?part=session_again",
     }
 
 
@@ -86,6 +89,12 @@ def bulk(*, is_asked: bool) -> dict[str, Any]:
     }
 
 
+def every_column() -> dict[str, Any]:
+    """All that the table can show, in low rows."""
+    look = session_looks.Look(tuple(session_looks.COLUMNS), is_compact=True)
+    return {**session_list(), "look": session_looks.load(look)}
+
+
 def empty_list() -> dict[str, Any]:
     """A filter that nothing matches."""
     return {**session_list(), "sessions": []}
@@ -104,7 +113,7 @@ def _row(i: int, state: str, result: str) -> dict[str, Any]:
     return {
         "url": "/sessions/x/" if is_mine else "",
         "name": f"sweep-{40 + i}" if is_mine else "",
-        "id": frame.ID,
+        "id": f"{frame.ID[:-2]}{i:02d}",
         "owner": "" if not is_mine else "alice",
         "is_mine": is_mine,
         "queue": "batch" if i % 2 else "research",
@@ -117,6 +126,11 @@ def _row(i: int, state: str, result: str) -> dict[str, Any]:
         "submitted_at": frame.ago(minutes=17 * i + 3),
         "since_s": 41 * (i + 1) ** 2,
         "preempted_count": int(i == 3),
+        "job_priority": i if is_mine else None,
+        "type": "batch" if is_mine else "",
+        "started_at": frame.ago(minutes=12 * i) if i else None,
+        "ended_at": frame.ago(minutes=i) if result else None,
+        "is_gone": i == 4,
         "claim": {"nodes": ["gpu-01"], "since": frame.ago(minutes=12)} if state == "pending" else None,
         "nodes": [f"gpu-0{1 + i % 4}"] if state in {"running", "suspended", "preempted"} else [],
     }

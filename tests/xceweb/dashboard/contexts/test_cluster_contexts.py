@@ -24,6 +24,7 @@ from xceweb.dashboard.contexts import (
     overview,
     queue_rows,
     session_list,
+    session_looks,
 )
 
 
@@ -328,8 +329,8 @@ def test_the_pager_knows_its_ends(world: worlds.World, monkeypatch: pytest.Monke
     monkeypatch.setattr(sessions, "PAGE", 2)
     viewer = world.people["owner"]
 
-    first = session_list.load(viewer, sessions.Filters(), number=1)["pager"]
-    last = session_list.load(viewer, sessions.Filters(), number=2)["pager"]
+    first = session_list.load(viewer, sessions.Filters(), session_looks.Look(), number=1)["pager"]
+    last = session_list.load(viewer, sessions.Filters(), session_looks.Look(), number=2)["pager"]
 
     assert (first["previous_url"], first["next_url"]) == ("", "/sessions/?page=2")
     assert (last["first"], last["last"], last["next_url"]) == (3, 3, "")

@@ -10,7 +10,7 @@ from django import urls
 from django.test import Client
 
 from scheduler.selectors import sessions
-from tests import worlds
+from tests import model_factories, worlds
 
 ClientOf = Callable[[str], Client]
 LIST = urls.reverse_lazy("dashboard:session-list")
@@ -58,3 +58,42 @@ def test_the_list_links_its_files_with_its_filters(world: worlds.World, client_o
     assert 'href="/sessions/export/csv/?state=pending&amp;queue=normal"' in text
     assert part.lstrip().startswith("<div")
     assert "Waits because" in part
+
+
+def test_columns_and_density_are_kept_by_every_link(world: worlds.World, client_of: ClientOf) -> None:
+    """Facets, pages and the form; the table has what was chosen."""
+    text = client_of("owner").get(f"{LIST}?col=queue&rows=compact").content.decode()
+
+    assert 'href="/sessions/?state=pending&amp;col=queue&amp;rows=compact"' in text
+    assert '<input type="hidden" name="col" value="queue">' in text
+    assert 'data-label="Queue"' in text
+    assert "table--compact" in text
+    assert 'data-label="Owner"' not in text
+
+
+def test_rows_keep_their_places(world: worlds.World, client_of: ClientOf) -> None:
+    """One that no longer passes is marked; newer ones are counted, and not put in front."""
+    client = client_of("owner")
+    shown = f"{world.running.public_id} {world.victim.public_id} nonsense"
+    asked = {"state": "suspended", "part": "session_again", "shown": shown}
+    newer = model_factories.a_session(
+        owner=world.people["owner"], queue=world.queues["normal"], group=world.group, state="suspended"
+    )
+
+    text = client.get(LIST, asked).content.decode()
+    second = client.get(LIST, {**asked, "page": "2"}).content.decode()
+
+    assert text.index("high-work") < text.index("no longer in this list") < text.index("low-work")
+    assert text.count("no longer in this list") == 1
+    assert "1 new session, show" in text
+    assert str(newer.public_id) not in text
+    assert "new session" not in second
+
+
+def test_rows_of_a_query_that_cannot_be_read_are_those_that_are_shown(
+    world: worlds.World, client_of: ClientOf
+) -> None:
+    """The page itself shows all then."""
+    asked = {"q": "state:x", "part": "session_again", "shown": str(world.running.public_id)}
+
+    assert "high-work" in client_of("owner").get(LIST, asked).content.decode()

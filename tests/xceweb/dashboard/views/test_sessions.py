@@ -33,7 +33,9 @@ def read(client: Client, address: str) -> str:
 
 ADDRESSES: dict[str, Callable[[worlds.World], str]] = {
     "list": lambda world: urls.reverse("dashboard:session-list"),
-    "list rows": lambda world: urls.reverse("dashboard:session-list") + "?part=session_rows",
+    "list rows": lambda world: (
+        urls.reverse("dashboard:session-list") + f"?part=session_again&shown={world.running.public_id}"
+    ),
     "overview": lambda world: urls.reverse("dashboard:overview"),
     "running": lambda world: page_of(world.running),
     "victim": lambda world: page_of(world.victim),
