@@ -64,6 +64,12 @@ def _dry_runs(page: sync_api.Page) -> None:
     expect(page.locator("#dry-run")).to_contain_text("2 GPUs")
 
 
+def _filters(page: sync_api.Page) -> None:
+    """Open the filters of a list of the console, by keyboard."""
+    page.get_by_role("button", name="Filters").press("Enter")
+    expect(page.get_by_role("dialog", name="Filters")).to_be_visible()
+
+
 @dataclasses.dataclass(frozen=True)
 class View:
     """One picture: who looks at which address, and what they do first."""
@@ -100,6 +106,8 @@ VIEWS = {
     "decisions": View("admin", "/decisions/"),
     "decision": View("admin", "/decisions/{decision}/"),
     "first-steps-done": View("admin", "/first-steps/"),
+    "admin": View("admin", "/admin/"),
+    "admin-sessions": View("admin", "/admin/scheduler/session/", _filters),
     "reasons": View("bob", "/help/reasons/"),
     "design": View("bob", "/help/design/"),
     "not-found": View("bob", "/sessions/0199aaaa-0000-7000-8000-000000000000/"),
@@ -199,7 +207,7 @@ def _open(page: sync_api.Page, view: View, scene: scenes.Scene) -> None:
 
 
 def _faults(page: sync_api.Page, picture: pathlib.Path) -> list[str]:
-    expect(page.locator("main h1, main h2").first).to_be_visible()
+    expect(page.locator("header h1, main h1, main h2").first).to_be_visible()
     expect(page.locator("main [hx-post] [aria-busy=true]")).to_have_count(0)
     if _takes_pictures():
         page.screenshot(path=picture, full_page=True, caret="initial")

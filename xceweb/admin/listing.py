@@ -45,6 +45,7 @@ class ReadOnly(unfold.ModelAdmin):
 
     listing: Listing
     actions = None
+    change_list_template = "admin/listing.html"
     list_per_page = 50
     show_full_result_count = False
     compressed_fields = True

@@ -71,7 +71,7 @@ LISTINGS = (
         ),
         search=("command_id__exact", "session__name", "session__public_id__exact", "node__name"),
         searched="full ids of commands and sessions, session names and nodes",
-        filters=("kind", ("settled_at", admin.EmptyFieldListFilter), "settled_how", "node__group"),
+        filters=("kind", ("settled_at", admin.EmptyFieldListFilter), "node__group"),
         page=columns.page_of_its_session,
     ),
     Listing(

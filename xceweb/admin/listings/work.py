@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from scheduler import models
-from xceweb.admin import columns
+from scheduler.core import states
+from xceweb.admin import columns, filters
 from xceweb.admin.listing import Listing
 
 _BY_SESSION = ("session__name", "session__public_id__exact", "session__owner__username")
+_RESULTS = tuple(result.value for result in states.Result)
 _NAMES = "session names, full ids and owners"
 
 LISTINGS = (
@@ -26,16 +28,25 @@ LISTINGS = (
         ),
         search=("name", "public_id__exact", "owner__username"),
         searched=_NAMES,
-        filters=("state", "result", "group", "queue", "type", "is_held", "is_stuck", "is_private"),
+        filters=(
+            "state",
+            filters.words("result", _RESULTS),
+            "group",
+            "queue",
+            "type",
+            "is_held",
+            "is_stuck",
+            "is_private",
+        ),
         page=columns.page_of_session,
         events="session",
     ),
     Listing(
         model=models.Run,
         columns=("session", "attempt", "epoch", "node_names", "started_at", "ended_at", "how_ended"),
-        search=(*_BY_SESSION, "node_names__icontains"),
-        searched=f"{_NAMES}, and nodes",
-        filters=("how_ended", "session__group", "was_checkpointed"),
+        search=(*_BY_SESSION, "node_names__icontains", "how_ended"),
+        searched=f"{_NAMES}, nodes, and how they ended",
+        filters=("session__group", "was_checkpointed"),
         page=columns.page_of_its_session,
     ),
     Listing(
