@@ -103,6 +103,7 @@ VIEWS = {
     "queues": View("admin", "/queues/"),
     "nodes": View("admin", "/nodes/"),
     "node": View("admin", "/nodes/gpu-1/"),
+    "node-keys": View("admin", "/nodes/gpu-1/keys/"),
     "decisions": View("admin", "/decisions/"),
     "decision": View("admin", "/decisions/{decision}/"),
     "first-steps-done": View("admin", "/first-steps/"),

@@ -156,6 +156,11 @@ TABLE: dict[str, Row] = {
     "dashboard:node-act": Row(
         ACTING_ON_NODE, lambda world: ["gpu-1"], {"state": "draining", "reason": "test"}
     ),
+    "console:node-key-revoke": Row(
+        (302, 404, 404, 404, 404, 404, 404, 302), lambda world: ["gpu-1", "no-such-key"], post={}
+    ),
+    "console:node-keys": Row(ADMINISTERING, lambda world: ["gpu-1"]),
+    "console:node-keys POST": Row(ADMINISTERING, lambda world: ["gpu-1"], post={}),
     "dashboard:node-detail": Row(GROUP, lambda world: ["gpu-1"]),
     "dashboard:node-list": Row(LOGGED_IN),
     "dashboard:overview": Row(LOGGED_IN),

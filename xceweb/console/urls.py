@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from xceweb.console.views import policy, roles
+from xceweb.console.views import node_keys, policy, roles
 
 app_name = "console"
 urlpatterns = [
+    path("nodes/<slug:name>/keys/", node_keys.node_keys, name="node-keys"),
+    path("nodes/<slug:name>/keys/<slug:key_id>/revoke/", node_keys.node_key_revoke, name="node-key-revoke"),
     path("groups/<slug:slug>/roles/", roles.group_roles, name="group-roles"),
     path("groups/<slug:slug>/policy/", policy.group_policy, name="group-policy"),
     path("groups/<slug:slug>/policy/preview/", policy.group_policy_preview, name="group-policy-preview"),

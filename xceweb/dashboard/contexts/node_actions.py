@@ -38,7 +38,9 @@ def _lost(node: models.Node) -> dict[str, Any]:
         "Its sessions are counted lost: those that may start anew wait again, the others end; their slots are free at"
         " once. Be sure that the node is off or cut from everything that its sessions write to: they may run on there."
     )
-    return _action(node, ("lost", "Declare lost"), text, key="lost", tone="danger")
+    action = _action(node, ("lost", "Declare lost"), text, key="lost", tone="danger")
+    name = {"name": "confirm", "label": f"Write {node.name}", "type": "text", "value": "", "required": True}
+    return {**action, "fields": [*action["fields"], name]}
 
 
 def _action(

@@ -97,6 +97,7 @@ def one(viewer: models.User, node: models.Node) -> dict[str, Any]:
         "claims": [_claim(claim, others, known) for claim in claims if others[claim.session_id].sight],
         "steps": _steps(node),
         "actions": node_actions.of(viewer, node),
+        "has_keys_page": permissions.is_administrator(viewer),
     }
 
 

@@ -76,6 +76,12 @@ def node_detail(request: http.HttpRequest, name: str) -> http.HttpResponse:
     return pages.render(request, "dashboard/node_detail.html", context, section="nodes", crumbs=crumbs)
 
 
+def _require_name(request: http.HttpRequest, name: str) -> None:
+    """Let nobody declare a node lost who has not written its name, so that none is mistaken for another."""
+    if request.POST.get("confirm", "").strip() != name:
+        raise errors.Refusal(code="confirm", fields={"confirm": f"write {name} to declare it lost"})
+
+
 @methods.require_POST
 def node_act(request: http.HttpRequest, name: str) -> http.HttpResponse:
     """Drain a node, make it ready again or declare it lost, and go back to it."""
@@ -84,6 +90,7 @@ def node_act(request: http.HttpRequest, name: str) -> http.HttpResponse:
     state, reason = request.POST.get("state", ""), request.POST.get("reason", "")
     try:
         if state == "lost":
+            _require_name(request, node.name)
             lost_nodes.declare_lost(actor, node, reason=reason)
         else:
             node_service.set_node_state(actor, node, state=state, reason=reason)

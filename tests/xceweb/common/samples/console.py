@@ -420,3 +420,36 @@ def roles() -> dict[str, Any]:
         ],
         "is_complete": False,
     }
+
+
+def node_keys() -> dict[str, Any]:
+    """An administrator who has just made a key, with an old log-in, beside one that was revoked."""
+    reason = {"name": "reason", "label": "Reason", "type": "text", "value": "", "required": False}
+    revocation = {
+        "key": "revoke-k2",
+        "label": "Revoke",
+        "url": "/nodes/gpu-1/keys/k2/revoke/",
+        "title": "Revoke k2?",
+        "text": "An agent that signs with it is not heard any more.",
+        "button": "Revoke the key",
+        "tone": "danger",
+        "fields": [reason],
+    }
+    values = {"key_id": "k2", "created_at": frame.ago(days=1), "revoked_at": None, "revocation": revocation}
+    old = {
+        "key_id": "k1",
+        "created_at": frame.ago(days=90),
+        "revoked_at": frame.ago(days=1),
+        "revocation": None,
+    }
+    return {
+        **frame.frame("nodes", ("Keys", "")),
+        "node": "gpu-1",
+        "form": AssentForm(),
+        "needs_password": True,
+        "made": {
+            "file": '{"node": "gpu-1", "key_id": "k2"}',
+            "command": "python -m scheduler.agent --node gpu-1",
+        },
+        "keys": [values, old],
+    }

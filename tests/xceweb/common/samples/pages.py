@@ -38,6 +38,7 @@ PAGES: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
     "queues-changed": ("dashboard/queue_list.html", queues.changed),
     "nodes": ("dashboard/node_list.html", overview.node_list),
     "node": ("dashboard/node_detail.html", overview.node),
+    "node-keys": ("console/node_keys.html", console.node_keys),
     "decisions": ("dashboard/decision_list.html", decisions.decision_list),
     "decision": ("dashboard/decision_detail.html", decisions.decision),
     "reasons": ("help/reasons.html", console.reasons),

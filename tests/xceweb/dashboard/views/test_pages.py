@@ -90,7 +90,9 @@ def test_only_an_administrator_declares_a_node_lost(
     world: worlds.World, client_of: ClientOf, who: str, status: int, state: str
 ) -> None:
     """Its sessions do not wait for it any longer."""
-    page = client_of(who).post("/nodes/gpu-1/act/", {"state": "lost", "reason": "burnt"}, follow=True)
+    page = client_of(who).post(
+        "/nodes/gpu-1/act/", {"state": "lost", "reason": "burnt", "confirm": "gpu-1"}, follow=True
+    )
 
     world.node.refresh_from_db()
     assert (page.status_code, world.node.state) == (status, state)
@@ -103,6 +105,18 @@ def test_the_history_is_filtered_by_the_address(world: worlds.World, client_of: 
     assert "high-work" in client.get("/decisions/?outcome=open&page=x").content.decode()
     assert "high-work" not in client.get("/decisions/?axis=queue").content.decode()
     assert decisions.decision_list.__doc__
+
+
+@pytest.mark.parametrize("confirm", ["", "gpu-2", "GPU-1"])
+def test_nobody_declares_a_node_lost_without_its_name(
+    world: worlds.World, client_of: ClientOf, confirm: str
+) -> None:
+    """However silent it is."""
+    sent = {"state": "lost", "reason": "burnt", "confirm": confirm}
+    page = client_of("administrator").post("/nodes/gpu-1/act/", sent, follow=True)
+
+    assert "write gpu-1 to declare it lost" in page.content.decode()
+    assert models.Node.objects.get(name="gpu-1").state == "ready"
 
 
 def test_a_group_that_is_stopped_says_so(world: worlds.World, client_of: ClientOf) -> None:
