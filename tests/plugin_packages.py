@@ -10,6 +10,8 @@ import textwrap
 import tomllib
 import zipfile
 
+#: What each package that is installed by hand says of itself.
+SUMMARY = "Stops whoever costs least"
 EXAMPLE = pathlib.Path(__file__).parent / "data" / "example_policy"
 
 
@@ -64,7 +66,9 @@ def install(place: pathlib.Path, package: str, policies: dict[str, str], *, code
     metadata = place / f"{package}-1.0.dist-info"
     metadata.mkdir(parents=True)
     (place / f"{package}.py").write_text(textwrap.dedent(code))
-    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    (metadata / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\nSummary: {SUMMARY}\n"
+    )
     targets = {name: target if ":" in target else f"{package}:{target}" for name, target in policies.items()}
     lines = [f"{name} = {target}" for name, target in targets.items()]
     (metadata / "entry_points.txt").write_text("\n".join(["[xce.preempt_policies]", *lines, ""]))

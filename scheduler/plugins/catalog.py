@@ -28,6 +28,7 @@ class Found:
     target: str  #: ``module:function``
     package: str  #: name and version
     fault: str = ""
+    description: str = ""  #: what its package says of itself in one line
 
 
 def foreign() -> dict[str, Found]:
@@ -45,7 +46,8 @@ def foreign() -> dict[str, Found]:
 def _found(point: importlib.metadata.EntryPoint) -> Found:
     package = f"{point.dist.name} {point.dist.version}" if point.dist else ""
     fault = "" if _TARGET.fullmatch(point.value) else "names no function as module:function"
-    return Found(point.name, point.value, package, fault)
+    summary = str(point.dist.metadata.get("Summary") or "") if point.dist else ""
+    return Found(point.name, point.value, package, fault, summary[:200])
 
 
 def _doubled(one: Found, other: Found) -> Found:
@@ -56,6 +58,13 @@ def _doubled(one: Found, other: Found) -> Found:
 def choices() -> list[str]:
     """Return the names that a queue may be given, by name."""
     return sorted([*shipped.FOR_QUEUES, *(one.name for one in foreign().values() if not one.fault)])
+
+
+def offers() -> list[Found]:
+    """Return what a queue may be given, by name, each with its description."""
+    ours = [Found(name, "", "shipped", description=shipped.DESCRIPTIONS[name]) for name in shipped.FOR_QUEUES]
+    found = [*ours, *(one for one in foreign().values() if not one.fault)]
+    return sorted(found, key=lambda one: one.name)
 
 
 def faults(names: set[str]) -> dict[str, str]:

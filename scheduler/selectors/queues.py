@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 
-from django.db.models import Count, Min, Q
+from django.db.models import Count, Min, Prefetch, Q
 
 from scheduler import clock, models
 from scheduler.core import ordering, states
@@ -46,16 +46,16 @@ def rows(viewer: models.User, *, group: models.ResourceGroup | None = None) -> l
     """
     Return the visible queues by name, their load counted over the viewer's groups (or ``group`` alone).
 
-    Nine queries at most, whatever the number of queues.
+    Eight queries at most, whatever the number of queues.
     """
-    found = permissions.visible_queues(viewer).prefetch_related("preemptible_queues", "groups")
+    found = permissions.visible_queues(viewer).prefetch_related(
+        Prefetch("preemptible_queues", queryset=permissions.visible_queues(viewer)), "groups"
+    )
     queues = list(found.filter(groups=group) if group else found)
     seen = {group.pk} if group else set(permissions.visible_groups(viewer).values_list("pk", flat=True))
-    known = set(permissions.visible_queues(viewer).values_list("slug", flat=True)) if group else set()
-    names = known | {queue.slug for queue in queues}
     load = _load(viewer, queues, seen)
     now = clock.now()
-    found = [_row(queue, (seen, names), (load.get(queue.pk, {}), now)) for queue in queues]
+    found = [_row(queue, seen, (load.get(queue.pk, {}), now)) for queue in queues]
     errors = _policy_errors(queues, seen)
     return [dataclasses.replace(row, policy_error=errors.get(row.name, "")) for row in found]
 
@@ -131,10 +131,9 @@ def _load(viewer: models.User, queues: list[models.Queue], groups: set[int]) -> 
 
 def _row(
     queue: models.Queue,
-    seen: tuple[set[int], set[str]],
+    seen: set[int],
     known: tuple[dict[str, object], datetime.datetime],
 ) -> Row:
-    groups, names = seen
     load, now = known
     oldest = load.get("oldest")
     return Row(
@@ -142,12 +141,12 @@ def _row(
         description=queue.description,
         state=queue.state,
         is_preemptible=queue.preemptible,
-        may_preempt=sorted(names & {other.slug for other in queue.preemptible_queues.all()}),
+        may_preempt=sorted(other.slug for other in queue.preemptible_queues.all()),
         policy_name=queue.preempt_policy or shipped.DEFAULT,
         policy_error="",
         default_priority=queue.default_priority,
         max_priority=queue.max_priority,
-        groups=sorted(group.slug for group in queue.groups.all() if group.pk in groups),
+        groups=sorted(group.slug for group in queue.groups.all() if group.pk in seen),
         running=int(load.get("running", 0)),
         pending=int(load.get("pending", 0)),
         oldest_wait_s=max(0, int((now - oldest).total_seconds())) if oldest else None,

@@ -55,6 +55,13 @@ def _ticks(page: sync_api.Page) -> None:
     expect(page.get_by_role("button", name=re.compile("Cancel [0-9]+ session"))).to_be_visible()
 
 
+def _ticks_a_cycle(page: sync_api.Page) -> None:
+    """Tick what lets two queues stop each other; nothing is saved."""
+    for box in ("background may stop sessions of urgent", "urgent can be preempted"):
+        page.get_by_label(box).check()
+    expect(page.locator("#queue-graph .callout")).to_contain_text("background and urgent")
+
+
 def _dry_runs(page: sync_api.Page) -> None:
     """Fill the form until the dry run answers."""
     for name, value in (("name", "train-vit"), ("command", "python train.py"), ("slot-cuda.device", "2")):
@@ -100,7 +107,9 @@ VIEWS = {
     "policy": View("admin", "/groups/gpu/policy/"),
     "policy-preview": View("admin", "/groups/batch/policy/", _previews),
     "policy-seen-by-a-user": View("bob", "/groups/gpu/policy/"),
-    "queues": View("admin", "/queues/"),
+    "queues": View("admin", "/queues/", _ticks_a_cycle),
+    "queue": View("admin", "/queues/urgent/"),
+    "queue-seen-by-a-user": View("bob", "/queues/normal/"),
     "nodes": View("admin", "/nodes/"),
     "node": View("admin", "/nodes/gpu-1/"),
     "node-keys": View("admin", "/nodes/gpu-1/keys/"),

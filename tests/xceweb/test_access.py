@@ -164,6 +164,13 @@ TABLE: dict[str, Row] = {
     "dashboard:node-detail": Row(GROUP, lambda world: ["gpu-1"]),
     "dashboard:node-list": Row(LOGGED_IN),
     "dashboard:overview": Row(LOGGED_IN),
+    "dashboard:queue-detail": Row(GROUP, lambda world: ["normal"]),
+    "dashboard:queue-detail POST": Row(
+        (302, 403, 403, 403, 403, 403, 404, 422), lambda world: ["normal"], {"version": "1"}
+    ),
+    "dashboard:queue-remove": Row(
+        (302, 403, 403, 403, 403, 403, 404, 302), lambda world: ["normal"], {"reason": "a test"}
+    ),
     "dashboard:queue-list": Row(LOGGED_IN),
     "dashboard:queue-list POST": Row((302, 403, 403, 403, 403, 403, 403, 422), post={}),
     "dashboard:session-act": Row(ACTING_ON_SESSION, lambda world: [world.waiting.public_id, "hold"], {}),

@@ -19,6 +19,8 @@ from django.test import Client
 from scheduler import models
 from scheduler.services import actors, queue_rules, queues
 from tests import plugin_packages, worlds
+from tests.xceweb.dashboard import test_queue_form
+from xceweb.dashboard import queue_form
 
 #: Columns that say which queue it is and who changed it, and the groups that it was made for.
 _OWN = {"id", "slug", "groups", "version", "changed_by_name", "changed_at"}
@@ -100,7 +102,20 @@ def by_matrix(row: models.Queue, name: str, value: Any) -> tuple[str, str]:
     return "administrator", answer["X-Request-ID"]
 
 
-ALL = [(path, name) for path in (by_put, by_patch, by_command, by_service) for name in queues.FIELDS]
+def by_page(row: models.Queue, name: str, value: Any) -> tuple[str, str]:
+    """Send the form of the queue's page with one field touched."""
+    data = test_queue_form.sent_by(queue_form.QueueForm(row))
+    written = {"max_slots": "cpu=8", "submit_users": "olivia", "submit_teams": "lab"}.get(name, value)
+    data.setlist(name, written if isinstance(written, list) else [str(written)])
+    data["reason"] = f"try {name}"
+    answer = _client().post(
+        "/queues/urgent/", data.urlencode(), content_type="application/x-www-form-urlencoded"
+    )
+    assert answer.status_code == 302, answer.content.decode()
+    return "administrator", answer["X-Request-ID"]
+
+
+ALL = [(path, name) for path in (by_put, by_patch, by_command, by_service, by_page) for name in queues.FIELDS]
 ALL += [(by_matrix, name) for name in sorted(queue_rules.FIELDS)]
 
 

@@ -19,6 +19,7 @@ MOST: dict[str, tuple[int, Callable[[worlds.World], str]]] = {
     "waiting": (40, lambda world: urls.reverse("dashboard:session-detail", args=[world.waiting.public_id])),
     "victim": (20, lambda world: urls.reverse("dashboard:session-detail", args=[world.victim.public_id])),
     "queues": (16, lambda world: urls.reverse("dashboard:queue-list")),
+    "queue": (40, lambda world: urls.reverse("dashboard:queue-detail", args=["normal"])),
     "nodes": (12, lambda world: urls.reverse("dashboard:node-list")),
     "node": (22, lambda world: urls.reverse("dashboard:node-detail", args=["gpu-1"])),
     "group": (30, lambda world: urls.reverse("dashboard:group-detail", args=["gpu"])),

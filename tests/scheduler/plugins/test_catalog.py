@@ -19,6 +19,18 @@ def test_a_package_that_comes_and_goes_is_seen_at_once(on_path):
     assert catalog.choices() == ["lowest_priority_first"]
 
 
+def test_each_policy_that_can_be_chosen_says_what_it_does(on_path):
+    plugin_packages.install(on_path, "cheap", {"cheapest": "choose"})
+    plugin_packages.install(on_path, "odd", {"odd": "module only"})
+    (on_path / "odd-1.0.dist-info" / "entry_points.txt").write_text("[xce.preempt_policies]\nodd = module\n")
+
+    found = {one.name: (one.package, one.description) for one in catalog.offers()}
+
+    assert found["cheapest"] == ("cheap 1.0", plugin_packages.SUMMARY)
+    assert found["lowest_priority_first"][1].startswith("The fewest sessions")
+    assert sorted(found) == ["cheapest", "lowest_priority_first"]
+
+
 def test_looking_imports_nothing(on_path):
     plugin_packages.install(on_path, "bomb", {"bomb": "choose"}, code="raise SystemExit('imported')")
 

@@ -59,6 +59,8 @@ urlpatterns = [
             "session-dry-run": "sessions/dry-run/",
             "session-detail": "sessions/<str:session_id>/",
             "queue-list": "queues/",
+            "queue-detail": "queues/<slug:slug>/",
+            "queue-remove": "queues/<slug:slug>/remove/",
             "node-list": "nodes/",
             "node-detail": "nodes/<str:name>/",
             "group-detail": "groups/<slug:slug>/",

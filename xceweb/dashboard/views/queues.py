@@ -1,10 +1,10 @@
-"""Queues: the list with the matrix of who may preempt whom."""
+"""Queues: the list with the matrix of who may preempt whom, and one queue."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django import http, shortcuts
+from django import http, shortcuts, urls
 from django.contrib import messages
 from django.views.decorators import http as methods
 
@@ -13,8 +13,8 @@ from scheduler.selectors import permissions, queue_rules
 from scheduler.services import actors
 from scheduler.services import queues as service
 from xceweb.common import pages
-from xceweb.dashboard import matrix_form
-from xceweb.dashboard.contexts import queue_matrix, queue_rows
+from xceweb.dashboard import matrix_form, queue_form
+from xceweb.dashboard.contexts import queue_matrix, queue_page, queue_rows
 
 
 @methods.require_http_methods(["GET", "HEAD", "POST"])
@@ -69,3 +69,88 @@ def _list(request: http.HttpRequest, matrix: dict[str, Any], *, status: int = 20
 def actor(request: http.HttpRequest) -> actors.Actor:
     """Return who acts by this request."""
     return actors.of_user(request.user, request_id=request.request_id)
+
+
+@methods.require_http_methods(["GET", "HEAD", "POST"])
+@pages.page
+def queue_detail(request: http.HttpRequest, slug: str) -> http.HttpResponse:
+    """Show one queue; an administrator's POST changes its rules, if nobody was faster."""
+    queue = _require(request, slug)
+    is_administrator = permissions.is_administrator(request.user)
+    if request.method != "POST":
+        form = queue_form.QueueForm(queue) if is_administrator else None
+        return _detail(request, queue, queue_page.load(request.user, queue, form))
+    permissions.require_administrator(request.user, f"change queue {slug}")
+    form = queue_form.QueueForm(queue, request.POST)
+    if not form.is_valid():
+        return _detail(request, queue, queue_page.load(request.user, queue, form), status=422)
+    return _put(request, queue, form)
+
+
+def _put(request: http.HttpRequest, queue: models.Queue, form: queue_form.QueueForm) -> http.HttpResponse:
+    values = form.cleaned_data
+    try:
+        row = service.change_queue(
+            actor(request),
+            queue,
+            changes=form.changes(),
+            reason=values["reason"],
+            expected_version=values["version"],
+        )
+    except errors.Conflict as conflict:
+        newer = conflict.facts["current"]
+        form, rows = queue_form.rebased(newer, form)
+        shown = queue_page.load(request.user, newer, form)
+        return _detail(request, newer, {**shown, "conflict": _overtaken(newer, rows)}, status=409)
+    except errors.Refusal as refusal:
+        if refusal.status == 404:
+            raise
+        form.add_refusal(refusal)
+        return _detail(request, queue, queue_page.load(request.user, queue, form), status=422)
+    messages.success(request, f"In force from the next round on: version {row.version} of {row.slug}.")
+    return shortcuts.redirect("dashboard:queue-detail", row.slug)
+
+
+def _overtaken(queue: models.Queue, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "by": queue.changed_by_name,
+        "at": queue.changed_at,
+        "reason": queue_rules.last_reason(queue.slug),
+        "version": queue.version,
+        "rows": rows,
+    }
+
+
+@methods.require_POST
+def queue_remove(request: http.HttpRequest, slug: str) -> http.HttpResponse:
+    """Remove a queue that has no sessions, and go back to the list."""
+    queue = _require(request, slug)
+    permissions.require_administrator(request.user, f"remove queue {slug}")
+    version = request.POST.get("version", "")
+    try:
+        service.remove_queue(
+            actor(request),
+            queue,
+            reason=request.POST.get("reason", ""),
+            expected_version=int(version) if version.isdecimal() and len(version) < 10 else 0,
+        )
+    except errors.Refusal as refusal:
+        messages.error(request, f"{slug} is not removed: {refusal}")
+        return shortcuts.redirect("dashboard:queue-detail", slug)
+    messages.success(request, f"{slug} is removed.")
+    return shortcuts.redirect("dashboard:queue-list")
+
+
+def _require(request: http.HttpRequest, slug: str) -> models.Queue:
+    row = permissions.visible_queues(request.user).filter(slug=slug).first()
+    if row is None:
+        raise errors.NotVisible("There is no such queue, or you may not see it.")
+    return row
+
+
+def _detail(
+    request: http.HttpRequest, queue: models.Queue, values: dict[str, Any], *, status: int = 200
+) -> http.HttpResponse:
+    crumbs = [("Queues", urls.reverse("dashboard:queue-list")), (queue.slug, "")]
+    response = pages.render(request, "dashboard/queue_detail.html", values, section="queues", crumbs=crumbs)
+    return pages.with_status(response, status)

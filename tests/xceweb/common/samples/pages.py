@@ -36,6 +36,8 @@ PAGES: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
     "roles": ("console/group_roles.html", console.roles),
     "queues": ("dashboard/queue_list.html", queues.queue_list),
     "queues-changed": ("dashboard/queue_list.html", queues.changed),
+    "queue": ("dashboard/queue_detail.html", queues.one),
+    "queue-form": ("dashboard/queue_detail.html", queues.administered),
     "nodes": ("dashboard/node_list.html", overview.node_list),
     "node": ("dashboard/node_detail.html", overview.node),
     "node-keys": ("console/node_keys.html", console.node_keys),

@@ -6,11 +6,13 @@ import re
 from collections.abc import Callable
 
 import pytest
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.test import Client
 
 from scheduler import models
 from tests import worlds
+from tests.xceweb.dashboard import test_queue_form
+from xceweb.dashboard import queue_form
 from xceweb.dashboard.views import queues
 
 ClientOf = Callable[[str], Client]
@@ -143,4 +145,105 @@ def test_others_see_the_rules_of_their_queues_and_change_none(
     assert "<b>urgent</b> may stop sessions of background." in text
     assert (BOX.findall(text), "matrix-reason" in text, ">other<" in text) == ([], False, False)
     assert client_of("manager").post("/queues/", {"versions": "urgent:1"}).status_code == 403
-    assert queues.queue_list.__doc__
+
+
+def _form(name: str) -> QueryDict:
+    return test_queue_form.sent_by(queue_form.QueueForm(models.Queue.objects.get(slug=name)))
+
+
+def _post(client: Client, path: str, data: QueryDict) -> HttpResponse:
+    return client.post(path, data.urlencode(), content_type="application/x-www-form-urlencoded")
+
+
+def test_one_queue_is_changed_on_its_page(world: worlds.World, client_of: ClientOf) -> None:
+    """Several fields are one change with one row."""
+    client, data = client_of("administrator"), _form("urgent")
+    data["state"], data["max_priority"] = "no_submit", "80"
+
+    answer = _post(client, "/queues/urgent/", data)
+
+    assert answer.status_code == 302, answer.content.decode()
+    row = models.Queue.objects.get(slug="urgent")
+    assert (row.state, row.max_priority, row.version) == ("no_submit", 80, 2)
+    assert _audit() == [("urgent", "administrator", "a try", True)]
+    assert "version 2 of urgent" in client.get("/queues/urgent/").content.decode()
+
+
+def test_a_browser_sends_the_form_back_as_the_page_wrote_it(world: worlds.World, client_of: ClientOf) -> None:
+    """Each field carries what it was, so that a change is told from what somebody else changed."""
+    text = client_of("administrator").get("/queues/urgent/").content.decode()
+
+    written = re.findall(r'<input type="hidden" name="(initial-\w+)"', text)
+    assert sorted(written) == sorted(key for key in _form("urgent") if key.startswith("initial-"))
+
+
+def test_who_was_slower_on_the_page_of_a_queue_sees_three_values(
+    world: worlds.World, client_of: ClientOf
+) -> None:
+    """Nothing is saved, and what does not collide stays in the form."""
+    client, slow, fast = client_of("administrator"), _form("urgent"), _form("urgent")
+    fast["max_priority"], fast["reason"] = "60", "the paper is out"
+    slow["max_priority"], slow["description"] = "40", "for releases"
+    assert _post(client, "/queues/urgent/", fast).status_code == 302
+
+    answer = _post(client, "/queues/urgent/", slow)
+
+    text = answer.content.decode()
+    assert answer.status_code == 409
+    assert "administrator was faster" in text
+    assert "the paper is out" in text
+    assert "both changed it" in text
+    assert 'value="for releases"' in text
+    assert models.Queue.objects.get(slug="urgent").description == ""
+
+
+def test_a_refusal_stands_at_its_field(world: worlds.World, client_of: ClientOf) -> None:
+    """And the values stay."""
+    data = _form("urgent")
+    data["submit_users"], data["reason"] = "nobody", ""
+
+    text = _post(client_of("administrator"), "/queues/urgent/", data).content.decode()
+    assert "Write why" in text
+    data["reason"] = "a try"
+    answer = _post(client_of("administrator"), "/queues/urgent/", data)
+
+    assert answer.status_code == 422
+    assert "There is no person nobody." in answer.content.decode()
+    assert _audit() == []
+
+
+def test_a_vanished_policy_is_shown_and_not_replaced(world: worlds.World, client_of: ClientOf) -> None:
+    """Whatever else of the queue is changed."""
+    models.Queue.objects.filter(slug="urgent").update(preempt_policy="vanished")
+    client, data = client_of("administrator"), _form("urgent")
+    assert (
+        "vanished is not installed: this queue preempts nobody"
+        in client.get("/queues/urgent/").content.decode()
+    )
+    data["state"] = "stopped"
+
+    assert _post(client, "/queues/urgent/", data).status_code == 302
+    row = models.Queue.objects.get(slug="urgent")
+    assert (row.state, row.preempt_policy) == ("stopped", "vanished")
+
+
+def test_a_queue_is_removed_with_a_reason_unless_it_has_sessions(
+    world: worlds.World, client_of: ClientOf
+) -> None:
+    """And leaves the lists."""
+    client = client_of("administrator")
+
+    assert client.post("/queues/background/remove/", {"version": "1", "reason": ""})["Location"].endswith(
+        "background/"
+    )
+    assert client.post("/queues/normal/remove/", {"version": "1", "reason": "tidy"})["Location"].endswith(
+        "normal/"
+    )
+    assert (
+        client.post("/queues/background/remove/", {"version": "1", "reason": "tidy"})["Location"]
+        == "/queues/"
+    )
+
+    assert _takes("urgent") == []
+    assert sorted(models.Queue.objects.values_list("slug", flat=True)) == ["normal", "other", "urgent"]
+    assert queues.queue_remove.__doc__
