@@ -179,6 +179,7 @@ TABLE: dict[str, Row] = {
     "dashboard:session-dry-run": Row(LOGGED_IN, post={}),
     "dashboard:session-export": Row(LOGGED_IN, lambda world: ["csv"]),
     "dashboard:session-list": Row(LOGGED_IN),
+    "dashboard:session-query-help": Row(LOGGED_IN),
     "dashboard:session-submit": Row(LOGGED_IN),
     "dashboard:session-submit POST": Row((302, 422, 422, 422, 422, 422, 422, 422), post={}),
     "dashboard:view-keep": Row((302,) * 8, post={"name": "a test", "q": "state:pending"}),

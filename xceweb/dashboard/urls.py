@@ -23,6 +23,7 @@ urlpatterns = [
     path("first-steps/", first_steps.first_steps, name="first-steps"),
     path("sessions/", session_lists.session_list, name="session-list"),
     path("sessions/act/<slug:action>/", session_bulk.session_bulk, name="session-bulk"),
+    path("sessions/query-help/", session_lists.session_query_help, name="session-query-help"),
     path("sessions/export/<slug:kind>/", session_lists.session_export, name="session-export"),
     path("sessions/views/", saved_views.view_keep, name="view-keep"),
     path("sessions/views/<uuid:public_id>/remove/", saved_views.view_remove, name="view-remove"),

@@ -54,6 +54,7 @@ urlpatterns = [
             "session-list": "sessions/",
             "view-keep": "sessions/views/",
             "session-bulk": "sessions/act/<slug:action>/",
+            "session-query-help": "sessions/query-help/",
             "session-export": "sessions/export/<slug:kind>/",
             "session-submit": "sessions/new/",
             "session-dry-run": "sessions/dry-run/",

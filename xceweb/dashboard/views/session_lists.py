@@ -9,7 +9,7 @@ from scheduler import errors
 from scheduler.selectors import sessions
 from xceweb.common import pages, streaming
 from xceweb.dashboard import forms, session_files
-from xceweb.dashboard.contexts import session_bulk, session_looks
+from xceweb.dashboard.contexts import query_help, session_bulk, session_looks
 from xceweb.dashboard.contexts import session_list as list_context
 
 
@@ -30,6 +30,14 @@ def session_list(request: http.HttpRequest) -> http.HttpResponse:
     }
     section = "mine" if filters.owner == "me" else "sessions"
     return pages.render(request, "dashboard/session_list.html", context, section=section)
+
+
+@methods.require_safe
+@pages.page
+def session_query_help(request: http.HttpRequest) -> http.HttpResponse:
+    """Say how the query that is being typed may go on."""
+    context = query_help.load(request.user, request.GET.get("q", "")[:500])
+    return shortcuts.render(request, "dashboard/_query_help.html", context)
 
 
 @methods.require_safe

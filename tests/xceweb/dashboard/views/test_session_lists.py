@@ -97,3 +97,10 @@ def test_rows_of_a_query_that_cannot_be_read_are_those_that_are_shown(
     asked = {"q": "state:x", "part": "session_again", "shown": str(world.running.public_id)}
 
     assert "high-work" in client_of("owner").get(LIST, asked).content.decode()
+
+
+def test_a_query_is_helped_along_while_it_is_typed(world: worlds.World, client_of: ClientOf) -> None:
+    """As options of the field, which the browser shows."""
+    answer = client_of("viewer").get(urls.reverse("dashboard:session-query-help"), {"q": "state:run"})
+
+    assert '<option value="state:running">' in answer.content.decode()
