@@ -2,6 +2,7 @@
 
 from scheduler.models import lookups as lookups
 from scheduler.models.agents import AgentKey, AgentStatus, Listening
+from scheduler.models.announcements import Announcement
 from scheduler.models.audit import ConfigChange
 from scheduler.models.commands import AgentCommand
 from scheduler.models.decisions import (
@@ -44,6 +45,7 @@ __all__ = [
     "AgentKey",
     "AgentStatus",
     "Allocation",
+    "Announcement",
     "Claim",
     "ConfigChange",
     "Decision",

@@ -156,6 +156,9 @@ TABLE: dict[str, Row] = {
     "dashboard:node-act": Row(
         ACTING_ON_NODE, lambda world: ["gpu-1"], {"state": "draining", "reason": "test"}
     ),
+    "console:announcement-end": Row((302,) + (404,) * 7, lambda world: [7], {}),
+    "console:announcement-list": Row(ADMINISTERING),
+    "console:announcement-list POST": Row((302,) + (404,) * 6 + (422,), post={}),
     "console:node-key-revoke": Row(
         (302, 404, 404, 404, 404, 404, 404, 302), lambda world: ["gpu-1", "no-such-key"], post={}
     ),

@@ -11,22 +11,22 @@ from django.test import Client
 
 from tests import decision_factories, model_factories, worlds
 
-#: Log-in (2), the newest number (1), the roles (1) and the frame (2) are in each number.
+#: Log-in (2), the newest number (1), the roles (1) and the frame (3) are in each number.
 MOST: dict[str, tuple[int, Callable[[worlds.World], str]]] = {
-    "overview": (36, lambda world: urls.reverse("dashboard:overview")),
+    "overview": (37, lambda world: urls.reverse("dashboard:overview")),
     "sidebar": (6, lambda world: urls.reverse("common:navigation")),
-    "session list": (12, lambda world: urls.reverse("dashboard:session-list")),
-    "waiting": (40, lambda world: urls.reverse("dashboard:session-detail", args=[world.waiting.public_id])),
-    "victim": (20, lambda world: urls.reverse("dashboard:session-detail", args=[world.victim.public_id])),
-    "queues": (16, lambda world: urls.reverse("dashboard:queue-list")),
-    "queue": (40, lambda world: urls.reverse("dashboard:queue-detail", args=["normal"])),
-    "nodes": (12, lambda world: urls.reverse("dashboard:node-list")),
-    "node": (22, lambda world: urls.reverse("dashboard:node-detail", args=["gpu-1"])),
-    "group": (30, lambda world: urls.reverse("dashboard:group-detail", args=["gpu"])),
-    "policy": (19, lambda world: urls.reverse("console:group-policy", args=["gpu"])),
-    "decisions": (16, lambda world: urls.reverse("dashboard:decision-list")),
+    "session list": (13, lambda world: urls.reverse("dashboard:session-list")),
+    "waiting": (41, lambda world: urls.reverse("dashboard:session-detail", args=[world.waiting.public_id])),
+    "victim": (21, lambda world: urls.reverse("dashboard:session-detail", args=[world.victim.public_id])),
+    "queues": (17, lambda world: urls.reverse("dashboard:queue-list")),
+    "queue": (41, lambda world: urls.reverse("dashboard:queue-detail", args=["normal"])),
+    "nodes": (13, lambda world: urls.reverse("dashboard:node-list")),
+    "node": (23, lambda world: urls.reverse("dashboard:node-detail", args=["gpu-1"])),
+    "group": (32, lambda world: urls.reverse("dashboard:group-detail", args=["gpu"])),
+    "policy": (20, lambda world: urls.reverse("console:group-policy", args=["gpu"])),
+    "decisions": (17, lambda world: urls.reverse("dashboard:decision-list")),
     "decision": (
-        17,
+        18,
         lambda world: urls.reverse("dashboard:decision-detail", args=[world.decision.public_id]),
     ),
     "events": (4, lambda world: urls.reverse("live:event-list")),

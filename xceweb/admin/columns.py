@@ -76,6 +76,11 @@ def page_of_roles(role: models.GroupRole) -> str:
     return urls.reverse("console:group-roles", args=[role.group.slug])
 
 
+def page_of_announcements(row: Any) -> str:
+    """Return the address of the page where announcements are made."""
+    return urls.reverse("console:announcement-list")
+
+
 def page_of_queues(row: Any) -> str:
     """Return the address of the page of queues."""
     return urls.reverse("dashboard:queue-list")

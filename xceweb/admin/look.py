@@ -90,6 +90,7 @@ def side_bar(request: http.HttpRequest) -> list[dict[str, Any]]:
             **_entry("All tables", urls.reverse("admin:app_list", args=["scheduler"]), "apps"),
             "active": request.path == urls.reverse("admin:app_list", args=["scheduler"]),
         },
+        {**_entry("Announce", urls.reverse("console:announcement-list"), "campaign"), "active": False},
         {**_entry("Back to XCE Web", urls.reverse("dashboard:overview"), "arrow_back"), "active": False},
     ]
     places = [

@@ -65,6 +65,11 @@ def of_slot_kind(kind: models.SlotKind) -> Names:
     return [("slot kind", kind.name)]
 
 
+def of_announcement(row: models.Announcement) -> Names:
+    """The announcement."""
+    return [("announcement", str(row.pk))]
+
+
 def of_change(change: models.ConfigChange) -> Names:
     """All changes of the same thing."""
     return [(change.object_type, change.object_name)]

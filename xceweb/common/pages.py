@@ -16,7 +16,7 @@ from typing import Any
 from django import http, shortcuts
 from django.utils.cache import patch_vary_headers
 
-from scheduler.selectors import event_log, navigation, permissions
+from scheduler.selectors import announcements, event_log, navigation, permissions
 
 View = Callable[..., http.HttpResponse]
 Crumb = tuple[str, str]
@@ -77,6 +77,7 @@ def render(
     frame = {
         "nav": navigation.load(request.user),
         "section": section,
+        "announcements": list(announcements.in_force()),
         "live_number": getattr(request, "live_number", None),
         "crumbs": [{"label": label, "url": url} for label, url in crumbs],
     }

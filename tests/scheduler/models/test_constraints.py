@@ -123,6 +123,7 @@ def _plan(world: World, **values):
 
 
 CASES = {
+    "announcement_says_something": lambda w: models.Announcement.objects.create(made_at=timezone.now()),
     "one_planned_change_is_open_in_a_group": lambda w: [_plan(w) for _ in range(2)],
     "planned_change_ends_with_a_word": lambda w: _plan(w, end="done"),
     "planned_change_has_a_reason": lambda w: _plan(w, reason=""),

@@ -38,6 +38,7 @@ def add(world: worlds.World, number: int) -> None:
     _node_rows(node, held, number, now)
     _people_rows(world, queue, number, now)
     model_factories.an_event("node.ready", node=node, group=group)
+    models.Announcement.objects.create(text=f"words {number}", made_at=now, made_by_name="administrator")
     models.ConfigChange.objects.create(
         at=now,
         actor_name="administrator",

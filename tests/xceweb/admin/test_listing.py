@@ -67,6 +67,7 @@ def test_rows_lead_to_the_product_s_pages(client_of: Callable[[str], Client], wo
         columns.page_of_its_policy(world.running),
         columns.page_of_roles(role),
         columns.page_of_queues(None),
+        columns.page_of_announcements(None),
     ]
 
     assert {address: client.get(address).status_code for address in addresses} == dict.fromkeys(

@@ -43,6 +43,7 @@ urlpatterns = [
         {
             "group-policy": "groups/<slug:slug>/policy/",
             "group-roles": "groups/<slug:slug>/roles/",
+            "announcement-list": "announcements/",
             "node-keys": "nodes/<slug:name>/keys/",
             "group-policy-preview": "groups/<slug:slug>/preview/",
         },

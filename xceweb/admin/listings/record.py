@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler import models
-from xceweb.admin import subjects
+from xceweb.admin import columns, subjects
 from xceweb.admin.listing import Listing
 
 LISTINGS = (
@@ -27,5 +27,14 @@ LISTINGS = (
         searched="people, things, reasons and request ids",
         filters=("object_type", "group"),
         subjects=subjects.of_change,
+    ),
+    Listing(
+        model=models.Announcement,
+        columns=("text", "tone", "made_by_name", "made_at", "until", "ended_at"),
+        search=("text", "made_by_name"),
+        searched="texts and people",
+        filters=("tone",),
+        page=columns.page_of_announcements,
+        subjects=subjects.of_announcement,
     ),
 )

@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from tests.xceweb.common.samples import frame, overview
+from xceweb.console.views import announcements as announcement_views
 
 
 class PolicyForm(forms.Form):
@@ -452,4 +453,28 @@ def node_keys() -> dict[str, Any]:
             "command": "python -m scheduler.agent --node gpu-1",
         },
         "keys": [values, old],
+    }
+
+
+def announcements() -> dict[str, Any]:
+    """One that stands, one that is over; both tones above the page."""
+    values = {"made_at": frame.ago(days=1), "made_by_name": "admin", "until": frame.later(days=1)}
+    ending = {
+        "key": "end-2",
+        "label": "End",
+        "url": "/announcements/2/end/",
+        "title": "End this announcement?",
+        "text": "Nobody reads it any more.",
+        "button": "End it",
+        "tone": "primary",
+        "fields": [],
+    }
+    stands = {"pk": 2, "text": "Node gpu-7 gets new memory at noon.", "tone": "warning", "ending": ending}
+    over = {"pk": 1, "text": "Welcome.", "tone": "info", "ending": None}
+    return {
+        **frame.frame("help", ("Announcements", "")),
+        "announcements": [stands, over],
+        "form": announcement_views.AnnouncementForm(),
+        "rows": [{**values, **stands}, {**values, **over, "until": None}],
+        "most": 3,
     }

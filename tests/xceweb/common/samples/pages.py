@@ -40,6 +40,7 @@ PAGES: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
     "queue-form": ("dashboard/queue_detail.html", queues.administered),
     "nodes": ("dashboard/node_list.html", overview.node_list),
     "node": ("dashboard/node_detail.html", overview.node),
+    "announcements": ("console/announcements.html", console.announcements),
     "node-keys": ("console/node_keys.html", console.node_keys),
     "decisions": ("dashboard/decision_list.html", decisions.decision_list),
     "decision": ("dashboard/decision_detail.html", decisions.decision),
