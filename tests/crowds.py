@@ -35,7 +35,7 @@ def crowd(seed: int) -> snapshot.Snapshot:
         largest=chance.choice((8, 14, 20, 26)),
         **few,
     )
-    if few:
+    if few and chance.random() < 0.4:  # every stop is a suspend
         view = dataclasses.replace(view, queues=tuple(_without_mode(queue) for queue in view.queues))
     node = max(view.nodes, key=lambda one: (one.state is _READY, _free(view, one, "cpu")))
     request = _request(chance, node, {kind: _free(view, node, kind) for kind in strategies.KINDS})
@@ -89,8 +89,8 @@ def _fits(view: snapshot.Snapshot, node: entities.Node, request: resources.Resou
 
 
 def _few_suspended(chance: random.Random) -> dict[str, Any]:
-    """Return, sometimes, a limit of suspended sessions per node, where every stop is a suspend."""
-    if chance.random() > 0.15:
+    """Return, sometimes, a limit of suspended sessions per node, where stops are suspends unless a queue says else."""
+    if chance.random() > 0.25:
         return {}
     rules = {"mode": _MODE.SUSPEND, "max_suspended_per_node": chance.randint(1, 3)}
     return rules | {"cancel_unconfirmed_dispatch": False, "requeue_suspended": False}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import fractions
 import functools
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -27,9 +28,19 @@ class Offer(tables.Source):
         question: for whom and on which axis.
         is_legal: of the roster's sessions, who may be stopped.
         only: the one node that counts; None = all.
+        is_strict: where suspended sessions per node are limited, so many may be stopped at all, whatever becomes of
+            them; else that limit is left out on nodes where it says nothing of the number of victims.
     """
 
-    def __init__(self, question: eligibility.Question, is_legal: Array, only: int | None = None) -> None:
+    def __init__(
+        self,
+        question: eligibility.Question,
+        is_legal: Array,
+        only: int | None = None,
+        *,
+        is_strict: bool = False,
+    ) -> None:
+        self.only, self.is_strict = only, is_strict
         self.question, self.is_legal, ctx = question, is_legal, question.context
         self.ctx, self.roster, self.board = ctx, rosters.of(ctx), ctx.board()
         self.limits = shortages.of_limits(ctx, question.preemptor)
@@ -177,21 +188,47 @@ class Offer(tables.Source):
         """
         Return how many may be stopped on a node where suspended sessions per node are limited; None = all.
 
-        As if every victim were suspended on every node on which one of them may be: never too many, and exactly as
-        many as may be wherever all are suspended on one node each.
+        Exactly as many as may be where all are suspended on this node alone; strictly, as if all were suspended.
         """
-        most = self.question.policy.max_suspended_per_node
-        assert most is not None
-        roster, running = self.roster, self.ctx.running
-        there = roster.session[roster.node == self.board.place_of[node_id]]
-        legal = (running[place] for place in there[self.is_legal[there]].tolist())
+        legal = self._legal_on(node_id)
         held: dict[int, int] = {}
         for session in legal:
-            if self.ctx.stop_plan(session).action is decisions.Action.SUSPEND:
+            if self._is_suspended(session):
                 for one in session.allocations:
                     held[one.node_id] = held.get(one.node_id, 0) + 1
-        left = {node_id: most - self.question.suspended.get(node_id, 0) for node_id in held}
-        return min((left[node_id] for node_id, count in held.items() if count > left[node_id]), default=None)
+        if not self.is_strict and (held.keys() - {node_id} or held.get(node_id, 0) < len(legal)):
+            return None
+        left = {one: self._left(one) for one in held}
+        return min((left[one] for one, count in held.items() if count > left[one]), default=None)
+
+    def _legal_on(self, node_id: int) -> list[entities.Session]:
+        roster = self.roster
+        there = roster.session[roster.node == self.board.place_of[node_id]]
+        return [self.ctx.running[place] for place in there[self.is_legal[there]].tolist()]
+
+    def _is_suspended(self, session: entities.Session) -> bool:
+        return self.ctx.stop_plan(session).action is decisions.Action.SUSPEND
+
+    def _left(self, node_id: int) -> int:
+        most = self.question.policy.max_suspended_per_node
+        assert most is not None
+        return most - self.question.suspended.get(node_id, 0)
+
+    def beyond_limit(self, victim_ids: Iterable[int]) -> frozenset[int]:
+        """Return those of some victims that would be suspended where more would be than may be."""
+        if self.question.policy.max_suspended_per_node is None:
+            return frozenset()
+        held: dict[int, set[int]] = {}
+        for victim in (self.ctx.session_by_id[one] for one in victim_ids if one in self.ctx.session_by_id):
+            if self._is_suspended(victim):
+                for one in victim.allocations:
+                    held.setdefault(one.node_id, set()).add(victim.id)
+        return frozenset().union(*(ids for node_id, ids in held.items() if len(ids) > self._left(node_id)))
+
+    def narrowed(self, *, spared: frozenset[int] = frozenset(), is_strict: bool = False) -> Offer:
+        """Return the same offer without some of the candidates, or strict."""
+        is_legal = self.is_legal & ~self.roster.among(spared)
+        return Offer(self.question, is_legal, self.only, is_strict=is_strict)
 
     def _shares(self, session: Array, node: Array) -> tuple[Array, Array]:
         """Return what each frees on other nodes and on all, in one common fraction; zeros where nothing compares it."""

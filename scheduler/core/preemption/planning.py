@@ -16,20 +16,24 @@ from scheduler.core import (
     context,
     entities,
     ledger,
-    limits,
     proofs,
     shortages,
 )
-from scheduler.core.preemption import eligibility, policy, problems, reserving, shipped, takeover
+from scheduler.core.preemption import (
+    eligibility,
+    policy,
+    problems,
+    reserving,
+    shipped,
+    takeover,
+    verifying,
+    within_limit,
+)
 
 #: Search steps of one decision, and of all decisions of one round: what is left of the round's goes into each
 #: decision. Ten million take about a second on one core of 2.5 GHz. Source: PERFORMANCE 5.
 STEPS = 3_000_000
 ROUND_STEPS = 10_000_000
-
-
-#: By axis: whose rule a takeover follows that stops nobody.
-_NAMES = {entities.Axis.OWNER: shipped.FOR_OWNERS, entities.Axis.QUEUE: shipped.DEFAULT}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -73,7 +77,7 @@ def plan(ctx: context.Context, session: entities.Session, policies: policy.Polic
     key = ("plan", shortages.shape(session), session.owner_id, session.queue_id, session.priority)
     return ctx.while_unchanged(
         (*key, session.job_priority, ctx.above(session.id), ids),
-        lambda: _take_over(ctx, session, open_to) or _plan_stop(ctx, session, policies, open_to),
+        lambda: _take_over(ctx, session, policies, open_to) or _plan_stop(ctx, session, policies, open_to),
     )
 
 
@@ -108,12 +112,18 @@ def _plan_stop(
 # Takeover
 
 
-def _take_over(ctx: context.Context, session: entities.Session, open_to: OpenTo) -> Plan | None:
-    """Return a takeover for which nobody else has to stop."""
+def _take_over(
+    ctx: context.Context, session: entities.Session, policies: policy.Policies, open_to: OpenTo
+) -> Plan | None:
+    """Return a takeover for which nobody else has to stop; none for a queue whose policy is not there."""
     for one in (one for found in open_to.values() for one in found):
+        try:
+            name, _ = _policy_for(ctx, session, one.axis, policies)
+        except policy.PolicyFailed:  # said where further victims would be chosen
+            continue
         with takeover.released(ctx, one):
-            is_enough = suffices(ctx, session, one.reservation.node_id, ())
-            plan = _taking(ctx, session, one, Plan(policy_name=_NAMES[one.axis])) if is_enough else None
+            is_enough = verifying.suffices(ctx, session, one.reservation.node_id, ())
+            plan = _taking(ctx, session, one, Plan(policy_name=name)) if is_enough else None
         if plan is not None:
             return dataclasses.replace(plan, judged=(problems.judge(ctx, session, one.axis),))
     return None
@@ -149,7 +159,7 @@ def _loss(axis: entities.Axis, plan: Plan) -> tuple[int, ...]:
 def _taking(ctx: context.Context, session: entities.Session, one: takeover.Takeover, plan: Plan) -> Plan:
     """Return a plan on a reservation that is released now, without the stops that it can do without."""
     node_id = one.reservation.node_id
-    taken = takeover.superfluous(ctx, one, lambda: suffices(ctx, session, node_id, plan.victims))
+    taken = takeover.superfluous(ctx, one, lambda: verifying.suffices(ctx, session, node_id, plan.victims))
     reserve = reserving.reserve(ctx, session, node_id, plan.victims)
     return dataclasses.replace(plan, reserve=reserve, takes_over=taken)
 
@@ -180,12 +190,8 @@ def _asked_once(
     name, chooser = asked
     if name not in ctx.failed_policies:
         try:
-            problem = problem_of(ctx, judged)
-            answer = _ask(chooser, problem)
-            spent = _count(ctx, problem, answer)
-            if answer is None:
-                return None, ()
-            return dataclasses.replace(answer, steps=spent), verified(ctx, session, judged, answer)
+            answer = within_limit.best(judged, lambda one: _ask(ctx, chooser, one))
+            return answer, () if answer is None else verifying.verified(ctx, session, judged, answer)
         except policy.PolicyFailed as error:
             ctx.failed_policies[name] = f"the preemption policy {name} {error}"
     raise policy.PolicyFailed(ctx.failed_policies[name])
@@ -222,61 +228,18 @@ def _policy_for(
     return name, policies[name]
 
 
-def _ask(chooser: policy.PreemptPolicy, problem: policy.Problem) -> policy.Answer | None:
+def _ask(
+    ctx: context.Context, chooser: policy.PreemptPolicy, judged: problems.Judged
+) -> policy.Answer | None:
+    problem = problem_of(ctx, judged)
     try:
-        return chooser(problem)
+        answer = chooser(problem)
+        spent = _count(ctx, problem, answer)
+        return answer and dataclasses.replace(answer, steps=spent)
     except policy.PolicyFailed:
         raise
     except Exception as error:  # a policy's error must not end the round
         raise policy.PolicyFailed(f"failed: {type(error).__name__}") from error
-
-
-def verified(
-    ctx: context.Context, session: entities.Session, judged: problems.Judged, answer: policy.Answer
-) -> tuple[entities.Session, ...]:
-    """
-    Return the victims of an answer that holds.
-
-    Raises:
-        PolicyFailed: an unknown node or victim, a victim twice, not sufficient, or one that could be left
-            out.
-    """
-    table = None if judged.offer is None else judged.offer.of_node(answer.node_id)
-    if table is None:
-        raise policy.PolicyFailed("chose a node that was not offered")
-    ids = answer.victim_ids
-    if not ids or len(set(ids)) != len(ids) or not set(ids) <= set(table.ids_at(0)):
-        raise policy.PolicyFailed("chose a session that may not be stopped, or none, or one twice")
-    if len(ids) > table.mosts[0]:
-        raise policy.PolicyFailed("suspends more sessions than one node may hold")
-    victims = tuple(ctx.session_by_id[i] for i in ids)
-    if not suffices(ctx, session, answer.node_id, victims):
-        raise policy.PolicyFailed("chose victims that do not free enough")
-    for one in victims:
-        if suffices(ctx, session, answer.node_id, [v for v in victims if v is not one]):
-            raise policy.PolicyFailed("chose a victim that is not needed")
-    return victims
-
-
-def suffices(
-    ctx: context.Context,
-    session: entities.Session,
-    node_id: int,
-    victims: Sequence[entities.Session],
-) -> bool:
-    """Say whether the session fits on the node, within all limits, once these victims have stopped."""
-    book = ctx.ledger
-    mark = book.savepoint()
-    for victim in victims:
-        stop = ctx.stop_plan(victim)
-        book.add_leaving(victim, stop.frees, place=stop.frees_place)
-    room = book.rooms[node_id]
-    wanted = limits.wanted(session.request)
-    fits = not room.short(room.wants(session.request)) and not any(
-        account.short(wanted, with_leaving=True) for account in book.accounts(session)
-    )
-    book.rollback(mark)
-    return fits
 
 
 def carry_out(ctx: context.Context, session: entities.Session, done: Plan) -> None:

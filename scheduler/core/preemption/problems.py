@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from scheduler.core import context, entities, shortages
+from scheduler.core import context, decisions, entities, shortages
 from scheduler.core.preemption import eligibility, offers, outlooks, policy, rosters, tables
 
 
@@ -27,6 +27,7 @@ class Judged:
         self.codes = codes  #: of ``roster.codes``; sessions that this round already stops aside
         self.claimed = frozenset(question.context.claimed)
         self.is_unanswered = False  #: the policy failed, or its answer could not be used
+        self.is_held_by_limit = False  #: sets suffice, but each suspends more sessions than a node may hold
 
     @property
     def axis(self) -> entities.Axis:
@@ -66,7 +67,23 @@ class Judged:
         """Return the helpful ones by what all of them together would come to on their nodes."""
         if not self.helpful or self.offer is None:
             return dict.fromkeys(outlooks.Outlook, frozenset())
-        return outlooks.of_sessions(self.offer.whole(), len(self.offer.columns))
+        offer = self.offer.narrowed(is_strict=True) if self.is_held_by_limit else self.offer
+        return outlooks.of_sessions(offer.whole(), len(offer.columns))
+
+    def part(self, *, spared: frozenset[int] = frozenset(), is_strict: bool = False) -> Judged:
+        """Return the same question without some of the candidates, or with the strict limit of ``Offer``."""
+        assert self.offer is not None
+        offer = self.offer.narrowed(spared=spared, is_strict=is_strict)
+        return Judged(self.question, self.codes, offer)
+
+    def suspendable(self) -> frozenset[int]:
+        """Return the helpful ones whose stop is a suspend."""
+        ctx = self.question.context
+        return frozenset(
+            one
+            for one in self.helpful
+            if ctx.stop_plan(ctx.session_by_id[one]).action is decisions.Action.SUSPEND
+        )
 
     @functools.cached_property
     def scale(self) -> int:

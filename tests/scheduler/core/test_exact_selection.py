@@ -146,7 +146,7 @@ def _of_node(search, node, together):
 )
 def test_where_a_policy_chooses_nobody_each_is_told_what_is_true_of_its_node(policy_, verdict):
     said = collections.Counter()
-    for seed in range(400):
+    for seed in range(600):
         view = crowds.crowd(seed)
         scope = entities.PreemptionScope.QUEUE
         view = dataclasses.replace(view, policy=dataclasses.replace(view.policy, scope=scope))

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from scheduler.core import context, decisions, entities, states
+from scheduler.core import decisions, entities, resources, states
 from scheduler.core.preemption import planning, policy, shipped
 from tests import factories
 from tests.factories import slots
@@ -170,10 +170,31 @@ def test_what_is_left_of_the_rounds_steps_goes_into_each_decision(monkeypatch):
     assert given == [7, 2]
 
 
-def test_looking_whether_a_set_suffices_leaves_the_round_as_it_was():
-    view = _view()
-    ctx = context.Context(view)
-    waiting, victim = ctx.session_by_id[9], ctx.session_by_id[1]
+def test_a_queue_whose_policy_is_gone_takes_nothing_over():
+    """Before, it took a reservation that needed no victim, in the name of the default policy."""
+    queues = (
+        factories.a_queue(1, preemptible_queues=frozenset({2, 3}), preempt_policy="gone"),
+        factories.a_queue(2, preemptible=True, preemptible_queues=frozenset({3})),
+        factories.a_queue(3, preemptible=True),
+    )
+    leaving = dataclasses.replace(
+        factories.a_running(1, slots(cpu=4), owner_id=3, queue_id=3, priority=1),
+        state=states.SessionState.PREEMPTED,
+        in_decision=True,
+        stop_mode=entities.PreemptionMode.TERMINATE,
+        stop_deadline=factories.NOW + 20 * factories.SECOND,
+    )
+    holder = factories.a_session(2, slots(cpu=4), owner_id=2, queue_id=2, priority=5)
+    taker = factories.a_session(3, slots(cpu=4), owner_id=1, queue_id=1, priority=20)
+    until = factories.NOW + 60 * factories.SECOND
+    room = entities.Reservation(1, 2, 1, slots(cpu=4), resources.EMPTY, (1,), until)
 
-    assert planning.suffices(ctx, waiting, 1, [victim])
-    assert not planning.suffices(ctx, waiting, 1, [])
+    def answers(name):
+        named = (dataclasses.replace(queues[0], preempt_policy=name), *queues[1:])
+        view = factories.a_snapshot(
+            [leaving, holder, taker], queues=named, reservations=(room,), edges=(entities.Edge(2, 1),)
+        )
+        return factories.by_session(factories.decide(view))[3]
+
+    assert answers("gone").reason is R.POLICY_FAILED
+    assert answers("").reason is not R.POLICY_FAILED
