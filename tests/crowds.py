@@ -116,7 +116,14 @@ def _varied(
         return _scheduled(chance, session)
     if session.state is _S.SUSPENDED:
         return dataclasses.replace(session, is_held=True)
-    return dataclasses.replace(session, is_withdrawing=chance.random() < 0.2)
+    return _decided(chance, dataclasses.replace(session, is_withdrawing=chance.random() < 0.2))
+
+
+def _decided(chance: random.Random, session: entities.Session) -> entities.Session:
+    """Let what its suspend frees sometimes be other than by the rules now, and let it have been suspended before."""
+    kinds = frozenset(kind for kind in strategies.KINDS if chance.random() < 0.5)
+    releases = kinds if session.stop_mode is _MODE.SUSPEND and chance.random() < 0.5 else None
+    return dataclasses.replace(session, stop_releases=releases, is_counted=chance.random() < 0.7)
 
 
 def _ripe_queue(queue: entities.Queue) -> entities.Queue:
@@ -183,13 +190,17 @@ def _running(chance: random.Random, session: entities.Session) -> entities.Sessi
         return dataclasses.replace(session, started_at=None)
     if change < 0.1:
         ending = {"state": chance.choice((_S.STOPPING, _S.TERMINATING)), "stop_deadline": _deadline(chance)}
-        return dataclasses.replace(session, **ending, stop_mode=chance.choice((None, *_MODE)))
+        return _decided(
+            chance, dataclasses.replace(session, **ending, stop_mode=chance.choice((None, *_MODE)))
+        )
     return session
 
 
 def _scheduled(chance: random.Random, session: entities.Session) -> entities.Session:
     is_resume = chance.random() < 0.4
-    session = dataclasses.replace(session, resume_slots=session.allocations if is_resume else ())
+    releases = frozenset({"cpu"}) if is_resume and chance.random() < 0.3 else None
+    resume_slots = session.allocations if is_resume else ()
+    session = dataclasses.replace(session, resume_slots=resume_slots, stop_releases=releases)
     if chance.random() < 0.7:
         return session
     mode = _MODE.SUSPEND if is_resume else _MODE.RESCHEDULE

@@ -14,7 +14,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from scheduler.core import entities, resources, snapshot, states
+from scheduler.core import entities, release, resources, snapshot, states
 from tests import factories
 
 KINDS = ("cpu", "mem", "cuda.device")
@@ -246,5 +246,5 @@ def _filled(view: snapshot.Snapshot, account: Any, belongs: Callable[[entities.S
     for session in own:
         for held in session.allocations:
             total += held.slots
-    count = sum(s.state in states.LIVE and s.state is not _STATE.SUSPENDED for s in own)
+    count = sum(s.state in states.LIVE and release.holds_place(s) for s in own)
     return dataclasses.replace(account, usage=dataclasses.replace(account.usage, used=total, sessions=count))

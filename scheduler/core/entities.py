@@ -227,6 +227,11 @@ class Session:
     stop_deadline: int | None = None  #: being stopped: after this it is stuck and counts as nothing
     in_decision: bool = False  #: already a victim of a decision under way
     is_withdrawing: bool = False  #: its stop is being taken back: neither free nor releasing
+    #: counts as a session on its nodes and in its limits; False: suspended, or stopped while it was
+    is_counted: bool = True
+    #: being suspended, or SCHEDULED by a resume: the kinds its suspend frees, fixed in the decision; None = as the
+    #: group says now
+    stop_releases: frozenset[str] | None = None
     warning_signal: int = 15  #: sent before the kill
     grace_s: int | None = (
         None  #: own seconds from warning to kill, counted up to the group's; None = the group's

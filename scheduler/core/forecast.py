@@ -87,7 +87,8 @@ def _on_node(ctx: context.Context, node_id: int) -> Iterable[entities.Session]:
 
 
 def _held(session: entities.Session, room: rooms.Room) -> rooms.Amounts:
-    return room.wants(next(a.slots for a in session.allocations if a.node_id == room.node.id))
+    slots = next(a.slots for a in session.allocations if a.node_id == room.node.id)
+    return room.wants(slots) if release.holds_place(session) else slots.as_dict()
 
 
 def _end_of(ctx: context.Context, session: entities.Session) -> int | None:

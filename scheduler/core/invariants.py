@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
-from scheduler.core import claim_invariants, decisions, entities, given, snapshot, states
+from scheduler.core import claim_invariants, decisions, entities, given, release, snapshot, states
 
 _HOLDS_NOTHING = frozenset({states.SessionState.PENDING, states.SessionState.TERMINATED})
 _WAITS = frozenset({states.SessionState.PENDING, states.SessionState.SUSPENDED})
@@ -120,7 +120,7 @@ def _places(
     holding = [
         s.id
         for s in view.sessions
-        if s.state is not states.SessionState.SUSPENDED and any(a.node_id == node.id for a in s.allocations)
+        if release.holds_place(s) and any(a.node_id == node.id for a in s.allocations)
     ]
     starting = [
         d.session_id

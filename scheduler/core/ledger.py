@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 
-from scheduler.core import entities, journal, limits, release, resources, rooms, snapshot, states
+from scheduler.core import entities, journal, limits, release, resources, rooms, snapshot
 
 Amounts = rooms.Amounts
 
@@ -50,7 +50,7 @@ class Ledger(journal.Journal):
     # What the snapshot says
 
     def _hold(self, session: entities.Session, now: int) -> None:
-        place = session.state is not states.SessionState.SUSPENDED
+        place = release.holds_place(session)
         for held in session.allocations:
             room = self.rooms.get(held.node_id)
             if room is not None:
@@ -240,7 +240,7 @@ class Ledger(journal.Journal):
 
     def stay(self, session: entities.Session) -> None:
         """Count a stop that is taken back no more: what it was to free is neither free nor releasing."""
-        total: Amounts = {limits.SESSIONS: 1}
+        total: Amounts = {limits.SESSIONS: 1} if release.holds_place(session) else {}
         for room in self.rooms.values():
             amounts = room.leaving.get(session.id)
             if not amounts:
@@ -292,4 +292,4 @@ class Ledger(journal.Journal):
 
 def _with_places(victims: list[entities.Session]) -> int:
     """Count the victims that hold a session place: those that do not wait suspended."""
-    return sum(victim.state is not states.SessionState.SUSPENDED for victim in victims)
+    return sum(release.holds_place(victim) for victim in victims)

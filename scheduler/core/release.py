@@ -77,13 +77,28 @@ def _plan_requeue(session: entities.Session, policy: entities.Policy) -> StopPla
 def _plan_cancel(session: entities.Session, policy: entities.Policy) -> StopPlan:
     is_resume = bool(session.resume_slots)
     mode = entities.PreemptionMode.SUSPEND if is_resume else entities.PreemptionMode.RESCHEDULE
-    return StopPlan(decisions.Action.CANCEL_DISPATCH, mode, 0, 0, _frees(session, mode, policy), True)
+    return StopPlan(decisions.Action.CANCEL_DISPATCH, mode, 0, 0, _frees_as_decided(session, mode, policy), True)
 
 
 def _frees(
     session: entities.Session, mode: entities.PreemptionMode, policy: entities.Policy
 ) -> tuple[tuple[int, resources.ResourceVector], ...]:
     return tuple((a.node_id, policy.releases(mode, a.slots)) for a in session.allocations)
+
+
+def _frees_as_decided(
+    session: entities.Session, mode: entities.PreemptionMode, policy: entities.Policy
+) -> tuple[tuple[int, resources.ResourceVector], ...]:
+    """Return what a suspend frees that was decided before, whatever the group says by now (DESIGN 5.5)."""
+    kinds = session.stop_releases
+    if mode is not entities.PreemptionMode.SUSPEND or kinds is None:
+        return _frees(session, mode, policy)
+    return tuple((a.node_id, a.slots.only(kinds)) for a in session.allocations)
+
+
+def holds_place(session: entities.Session) -> bool:
+    """Say whether it counts as a session on its nodes and in the limits of its owner and queue (DESIGN 5.7)."""
+    return session.is_counted and session.state is not states.SessionState.SUSPENDED
 
 
 def is_being_stopped(session: entities.Session) -> bool:
@@ -127,4 +142,4 @@ def releases_by_node(
 ) -> tuple[tuple[int, resources.ResourceVector], ...]:
     """Return (node id, slots) that a session being stopped frees once its stop is proven."""
     mode = session.stop_mode or entities.PreemptionMode.TERMINATE
-    return _frees(session, mode, policy)
+    return _frees_as_decided(session, mode, policy)

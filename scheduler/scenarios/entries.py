@@ -68,6 +68,10 @@ class Standing:
     """What a picture may say of a session besides, so that a stored one can be written down exactly."""
 
     stop_mode: str = ""  #: being stopped: what becomes of it; "" = the rules' mode
+    stop_releases: tuple[str, ...] | None = (
+        None  #: being suspended, or resumed: what that frees; None = by the rules
+    )
+    is_counted: bool = True  #: False: it was suspended when its stop began
     stop_deadline_s: Seconds = 1  #: being stopped: seconds from now; past = stuck
     in_decision: bool | None = None  #: None = exactly the preempted ones are
     is_withdrawing: bool = False

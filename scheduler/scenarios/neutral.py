@@ -128,7 +128,7 @@ class Writer:
         for one in self.view.sessions:
             if not belongs(one) or one.state is S.PENDING:
                 continue
-            count += one.state is not S.SUSPENDED
+            count += release.holds_place(one)
             for allocation in one.allocations:
                 for kind, amount in allocation.slots:
                     held[kind] += amount
@@ -167,8 +167,14 @@ class Writer:
             "requires_any": self._labels(one),
             **(self._waits(one) if one.state is S.PENDING else self._runs(one)),
         }
-        plain = {"type": "batch", "dependency": "met", "preemptible": True, "state": "RUNNING"}
-        return _said(found, **plain, times_preempted=0, node_count=1)
+        plain = {
+            "type": "batch",
+            "dependency": "met",
+            "preemptible": True,
+            "state": "RUNNING",
+            "counted": True,
+        }
+        return _said(found, **plain, times_preempted=0, node_count=1, stop_releases=None)
 
     def _labels(self, one: entities.Session) -> dict[str, list[str]]:
         return {
@@ -191,6 +197,10 @@ class Writer:
             "holds_devices": self._devices_of(one.allocations) if one.state is S.SUSPENDED else None,
             "started_s_ago": None if one.started_at is None else -self._left(one.started_at),
             "stop_mode": str(one.stop_mode or "") if is_stopping else "",
+            "stop_releases": None
+            if one.stop_releases is None
+            else sorted(map(self.names.kind, one.stop_releases)),
+            "counted": one.is_counted,
             "stop_deadline_s": None if deadline is None else self._left(deadline),
             "in_decision": one.in_decision if one.in_decision != (one.state is S.PREEMPTED) else None,
             "withdrawing": one.is_withdrawing,

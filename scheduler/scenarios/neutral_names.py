@@ -56,7 +56,7 @@ def _kinds(view: snapshot.Snapshot) -> set[str]:
     for node in view.nodes:
         found |= {*node.capacity.kinds(), *node.devices}
     for one in view.sessions:
-        found |= set(one.request.kinds())
+        found |= {*one.request.kinds(), *(one.stop_releases or ())}
     for usage in (each.usage for each in (*view.owners, *view.queues)):
         found |= {*usage.max_slots, *usage.used.kinds()}
     return found

@@ -112,7 +112,7 @@ class Picture:
         used: dict[str, int] = collections.defaultdict(int, elsewhere)
         count = used.pop(entries.SESSIONS, 0) // 1000
         for one in holders:
-            count += one.state is not S.SUSPENDED
+            count += one.state is not S.SUSPENDED and one.standing.is_counted
             for amounts in self._held(one).values():
                 for kind, amount in amounts:
                     used[kind] += amount
@@ -147,6 +147,10 @@ class Picture:
             grace_s=one.grace_s,
             attempt=one.run,
             is_withdrawing=one.standing.is_withdrawing,
+            is_counted=one.standing.is_counted,
+            stop_releases=None
+            if one.standing.stop_releases is None
+            else frozenset(one.standing.stop_releases),
             stop_failed_since_start=one.standing.stop_failed,
             backoff={self.nodes[node]: _after(left) for node, left in one.standing.backoff_s.items()},
             waiting_since=_or_none(one.standing.waiting_s_ago, -1),

@@ -19,9 +19,11 @@ def of_session(found: fields.Fields) -> entries.Standing:
     """Return what a session's table says besides."""
     holds = found.table("holds") if found.take("holds") is not None else None
     backoff = found.table("backoff_s")
-    deadline = found.seconds("stop_deadline_s")
+    deadline, releases = found.seconds("stop_deadline_s"), found.words("stop_releases")
     return entries.Standing(
         stop_mode=found.word("stop_mode", "", _MODES),
+        stop_releases=None if releases is None else tuple(releases),
+        is_counted=found.flag("counted", True),
         stop_deadline_s=1 if deadline is None else deadline,
         in_decision=found.flag("in_decision") if found.take("in_decision") is not None else None,
         is_withdrawing=found.flag("withdrawing"),

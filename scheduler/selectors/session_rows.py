@@ -45,6 +45,8 @@ COLUMNS = (
     "stop_failed_since_start",
     "is_resume",
     "stop_goal",
+    "stop_releases",
+    "is_counted",
     "state_deadline",
     "warning_signal",
     "grace_period",
@@ -172,6 +174,8 @@ def session_value(row: Any, held: Sequence[Any]) -> entities.Session:
         if resumes
         else (),
         stop_mode=_stop_mode(row.stop_goal),
+        stop_releases=_stop_releases(row, state, held),
+        is_counted=row.is_counted or state is states.SessionState.PENDING,
         stop_deadline=_stop_deadline(row, state),
         warning_signal=row.warning_signal,
         grace_s=row.grace_period,
@@ -182,6 +186,16 @@ def _stop_deadline(row: models.Session, state: states.SessionState) -> int | Non
     """Return when the stop under way must be proven; of a start, when its cancel must be, as far as it is cancelled."""
     is_stopped = state in states.BEING_STOPPED or state is states.SessionState.SCHEDULED
     return clock.micros_or_none(row.state_deadline) if is_stopped else None
+
+
+def _stop_releases(row: Any, state: states.SessionState, held: Sequence[Any]) -> frozenset[str] | None:
+    """Return the kinds that the suspend under way frees, or that its undone resume would; None = it is none."""
+    is_suspend = state in states.BEING_STOPPED and row.stop_goal == entities.PreemptionMode.SUSPEND.value
+    if not is_suspend and not (state is states.SessionState.SCHEDULED and row.is_resume):
+        return None
+    return frozenset(
+        {kind for each in held for kind in each.slots} if row.stop_releases is None else row.stop_releases
+    )
 
 
 def _stop_mode(goal: str) -> entities.PreemptionMode | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Collection
 
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 
 from scheduler import errors, models, points
-from scheduler.core import decisions, entities, states
+from scheduler.core import decisions, entities, release, states
 from scheduler.services import orders, recording, reservations, transitions, withdrawals
 from scheduler.services import work as unit
 
@@ -34,7 +35,7 @@ def write(
         work, preempt, preemptor, record=record, kind=models.Decision.Kind.PREEMPT
     )
     longest = max((order.grace_s for order in preempt.victims), default=0)
-    deadline = work.now + datetime.timedelta(seconds=longest + policy.in_flight_timeout)
+    deadline = _deadline(work, policy, longest, preempt.releasing_ids)
     inherited: list[models.Decision] = []
     if preempt.takes_over is not None:
         taken, inherited = _take_over(work, preempt.takes_over, preempt, decision)
@@ -146,9 +147,25 @@ def write_wait(
     assert wait is not None
     policy = models.PolicyVersion.objects.get(pk=record.row().policy_id)
     decision = recording.decision_row(work, pend, session, record=record, kind=models.Decision.Kind.WAIT)
-    deadline = work.now + datetime.timedelta(seconds=policy.grace_period + policy.in_flight_timeout)
+    deadline = _deadline(work, policy, policy.grace_period, wait.releasing_ids)
     reservations.create(decision, wait, deadline=deadline)
     work.tell("decision.wait", session=session, decision=decision)
+
+
+def _deadline(
+    work: unit.Work, policy: models.PolicyVersion, grace_s: int, releasing_ids: Collection[int]
+) -> datetime.datetime:
+    """
+    Return when a reservation expires: the longest grace that it waits for, and the time of flight (DESIGN 5.6).
+
+    A stop that was ordered before may have had a longer grace than those of now: its own deadline says so.
+    """
+    until = work.now + datetime.timedelta(seconds=grace_s)
+    stops = models.Session.objects.filter(pk__in=releasing_ids).aggregate(latest=Max("state_deadline"))
+    if stops["latest"] is not None:
+        margin = datetime.timedelta(seconds=release.STOP_MARGIN_S * settings.TIME_SCALE)
+        until = max(until, stops["latest"] - margin)
+    return until + datetime.timedelta(seconds=policy.in_flight_timeout)
 
 
 def placed_elsewhere(work: unit.Work, kept: models.Reservation) -> None:

@@ -37,14 +37,20 @@ class Cluster:
     def _freed(self, session: entities.Session) -> Frees:
         mode = self.mode_of(session)
         kinds = self.rules.suspend_releases if mode is _MODE.SUSPEND else None
+        is_decided = session.state is _S.SCHEDULED or self._is_being_stopped(session)
+        if mode is _MODE.SUSPEND and is_decided and session.stop_releases is not None:
+            kinds = session.stop_releases
         found = {
             a.node_id: {kind: n for kind, n in a.slots if kinds is None or kind in kinds}
             for a in session.allocations
         }
-        if session.state is not _S.SUSPENDED:
+        if self._has_place(session):
             for amounts in found.values():
                 amounts[PLACE] = 1
         return found
+
+    def _has_place(self, session: entities.Session) -> bool:
+        return session.state is not _S.SUSPENDED and session.is_counted
 
     def mode_of(self, session: entities.Session) -> entities.PreemptionMode:
         """Return the mode in which a session would be stopped, or is being stopped."""
@@ -78,7 +84,7 @@ class Cluster:
 
     def _unheld(self, node: entities.Node, kind: str) -> int:
         if kind == PLACE:
-            live = (s for s in self.view.sessions if s.state is not _S.SUSPENDED)
+            live = (s for s in self.view.sessions if self._has_place(s))
             held = sum(a.node_id == node.id for s in live for a in s.allocations)
             return (node.max_sessions or 0) - held - sum(r.node_id == node.id for r in self.view.reservations)
         held = sum(
