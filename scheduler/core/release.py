@@ -77,7 +77,9 @@ def _plan_requeue(session: entities.Session, policy: entities.Policy) -> StopPla
 def _plan_cancel(session: entities.Session, policy: entities.Policy) -> StopPlan:
     is_resume = bool(session.resume_slots)
     mode = entities.PreemptionMode.SUSPEND if is_resume else entities.PreemptionMode.RESCHEDULE
-    return StopPlan(decisions.Action.CANCEL_DISPATCH, mode, 0, 0, _frees_as_decided(session, mode, policy), True)
+    return StopPlan(
+        decisions.Action.CANCEL_DISPATCH, mode, 0, 0, _frees_as_decided(session, mode, policy), True
+    )
 
 
 def _frees(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Collection
 
+from django.conf import settings
 from django.db.models import Max, QuerySet
 
 from scheduler import errors, models, points
