@@ -8,4 +8,4 @@ the same output, byte for byte, and the only way out is the one callback of ``de
 
 #: Version of the core's decisions. A stored round names it; it changes whenever the same snapshot may be
 #: decided otherwise.
-CORE_VERSION = "7"
+CORE_VERSION = "8"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
-from scheduler.core import entities, ordering, snapshot
+from scheduler.core import decisions, entities, ordering, snapshot
 
 
 def session(view: snapshot.Snapshot, session_id: int) -> entities.Session:
@@ -50,3 +51,15 @@ def without_those_behind(view: snapshot.Snapshot, session_id: int) -> snapshot.S
         return view
     held = (dataclasses.replace(s, is_held=True) if s.id in behind else s for s in view.sessions)
     return dataclasses.replace(view, sessions=tuple(held))
+
+
+def holders_of_what_is_short(view: snapshot.Snapshot, nodes: Iterable[decisions.NodeView]) -> frozenset[int]:
+    """Return the sessions that hold something of what is short, or a place that is, on a node that was considered."""
+    short = {node.node_id: node for node in nodes if not node.note}
+    return frozenset(
+        session.id
+        for session in view.sessions
+        for held in session.allocations
+        if (node := short.get(held.node_id)) is not None
+        if node.sessions_short or any(node.short.get(kind) for kind in held.slots.kinds())
+    )

@@ -255,12 +255,12 @@ def _both_sides(compared: list[entities.Session], name: str) -> set[int]:
 
 def _first_eligible(asked: _Asked) -> Found:
     protected = decisions.Verdict.MIN_RUNTIME
-    is_open = {view.node_id: not view.note for view in asked.now.nodes}
+    helpful = changes.holders_of_what_is_short(asked.view, asked.now.nodes)
     ends = sorted(
         (view.facts["until"], view.session_id)
         for view in asked.now.candidates
-        if view.verdict is protected and "until" in view.facts and any(map(is_open.get, view.node_ids))
-        if _may_show(asked, view.session_id)
+        if view.verdict is protected and "until" in view.facts and view.session_id in helpful
+        if asked.about.visible is None or view.session_id in asked.about.visible
     )
     for moment, session_id in ends[:MOST_MOMENTS]:
         fate = asked.fate(changes.at(asked.view, moment))
@@ -270,10 +270,8 @@ def _first_eligible(asked: _Asked) -> Found:
             shown = frozenset({session_id, *fate.victims})
             yield answers.Counterfactual(_K.FIRST_ELIGIBLE, True, facts, shown)
             return
-
-
-def _may_show(asked: _Asked, session_id: int) -> bool:
-    return asked.about.visible is None or session_id in asked.about.visible
+    if len(ends) > MOST_MOMENTS:
+        raise reruns.BudgetEnded
 
 
 _V = decisions.Verdict

@@ -46,21 +46,21 @@ def reserve(
     rest = session.request.minus_clamped(free)
     for victim in victims:
         rest = rest.minus_clamped(ctx.stop_plan(victim).on(node_id))
-    is_place_short = room.free.get(rooms.PLACES, 1) < 1 and not victims
-    others = _leaving(ctx, room, rest, is_place_short)
+    places = 1 - room.free.get(rooms.PLACES, 1) - sum(ctx.stop_plan(victim).frees_place for victim in victims)
+    others = _leaving(ctx, room, rest, places)
     return ledger.Reserve(node_id, session.request, free, room.take_indices(free), (*victims, *others))
 
 
 def _leaving(
-    ctx: context.Context, room: rooms.Room, rest: resources.ResourceVector, is_place_short: bool
+    ctx: context.Context, room: rooms.Room, rest: resources.ResourceVector, places: int
 ) -> list[entities.Session]:
     """
-    Return the sessions being stopped on whose slots (or place) the reservation counts, by id.
+    Return the sessions being stopped on whose slots (or places) the reservation counts, by id.
 
     Those that others count on already come last, and only where they free more than was promised of them: a stop that
     nobody needs any more must not go on for one who never needed it. Source: DESIGN 5.5, 5.6.
     """
-    lacking = rest.as_dict() | ({rooms.PLACES: 1} if is_place_short else {})
+    lacking = rest.as_dict() | {rooms.PLACES: places}
     chosen: list[set[int]] = []
     groups = sorted(_by_promise(ctx, room), key=lambda group: (bool(group.promised), min(group.ids)))
     for group in groups:

@@ -191,6 +191,22 @@ def test_however_many_protected_sessions_on_closed_nodes_hide_none_that_helps():
     assert (found.facts["at"], found.rests_on) == (factories.NOW + 300 * factories.SECOND, frozenset({1}))
 
 
+def test_however_many_protected_sessions_hold_nothing_short_they_hide_none_that_helps():
+    view = protected()
+    node = dataclasses.replace(view.nodes[0], capacity=slots(cpu=4, mem=64))
+    began = factories.NOW - 500 * factories.SECOND
+    many = [factories.a_running(n, slots(mem=1), job_priority=1, started_at=began + n) for n in range(20, 32)]
+    view = dataclasses.replace(view, nodes=(node, *view.nodes[1:]), sessions=(*view.sessions, *many))
+
+    assert ask(view)[K.FIRST_ELIGIBLE].rests_on == frozenset({1})
+
+
+def test_where_more_moments_are_left_than_are_tried_the_answer_says_that_it_is_not_whole(monkeypatch):
+    monkeypatch.setattr(waiting, "MOST_MOMENTS", 0)
+
+    assert not waiting.would_help(protected(), 9, rounds=reruns.Rounds()).is_complete
+
+
 def test_a_protected_session_that_the_reader_may_not_see_is_not_spoken_of():
     assert K.FIRST_ELIGIBLE not in ask(protected(), visible=frozenset())
 

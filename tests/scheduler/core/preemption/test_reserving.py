@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from scheduler.core import context, entities, states
 from scheduler.core.preemption import reserving
 from tests import factories
@@ -97,3 +99,64 @@ def test_those_who_share_what_is_left_are_counted_on_together():
     found = reserving.for_wait(context.Context(view), waiting[1])
 
     assert [one.id for one in found.leaving] == [1, 2]
+
+
+def test_a_place_that_the_victim_does_not_have_is_counted_on_with_those_that_leave_one():
+    """Before, the leaving one's stop could be withdrawn although its place was needed."""
+    rules = dataclasses.replace(
+        factories.ON,
+        mode=entities.PreemptionMode.SUSPEND,
+        requeue_suspended=True,
+        scope=entities.PreemptionScope.QUEUE,
+    )
+    queues = (
+        factories.a_queue(1, preemptible_queues=frozenset({2})),
+        factories.a_queue(2, preemptible=True),
+    )
+    leaving = dataclasses.replace(
+        factories.a_running(1, slots(mem=1), owner_id=2, queue_id=2, priority=1),
+        state=states.SessionState.PREEMPTED,
+        in_decision=True,
+        stop_mode=entities.PreemptionMode.SUSPEND,
+        stop_deadline=factories.NOW + 5 * factories.SECOND,
+    )
+    resting = dataclasses.replace(
+        factories.a_suspended(2, slots(cpu=4), holds=slots(cpu=4)),
+        owner_id=2,
+        queue_id=2,
+        priority=1,
+        is_held=True,
+    )
+    waiting = factories.a_session(9, slots(cpu=4), owner_id=9, priority=20)
+    node = factories.a_node(1, capacity=slots(cpu=4, mem=4), max_sessions=1)
+    view = factories.a_snapshot([leaving, resting, waiting], queues=queues, policy=rules, nodes=(node,))
+
+    stop = factories.preemptions(factories.decide(view))[9]
+
+    assert (stop.victim_jobids, stop.releasing_ids) == ((2,), (1,))
+
+
+def test_where_more_places_are_missing_than_one_all_that_leave_are_counted_on():
+    rules = dataclasses.replace(factories.ON, scope=entities.PreemptionScope.QUEUE)
+    queues = (
+        factories.a_queue(1, preemptible_queues=frozenset({2})),
+        factories.a_queue(2, preemptible=True),
+    )
+    leaving = [
+        dataclasses.replace(
+            factories.a_running(i, slots(cpu=1), owner_id=2, queue_id=2, priority=1),
+            state=states.SessionState.PREEMPTED,
+            in_decision=True,
+            stop_mode=entities.PreemptionMode.TERMINATE,
+            stop_deadline=factories.NOW + 5 * factories.SECOND,
+        )
+        for i in (1, 2)
+    ]
+    staying = factories.a_running(3, slots(cpu=1), owner_id=2, queue_id=2, priority=1)
+    waiting = factories.a_session(9, slots(cpu=1), owner_id=9, priority=20)
+    node = factories.a_node(1, capacity=slots(cpu=8), max_sessions=1)
+    view = factories.a_snapshot([*leaving, staying, waiting], queues=queues, policy=rules, nodes=(node,))
+
+    stop = factories.preemptions(factories.decide(view))[9]
+
+    assert (stop.victim_jobids, stop.releasing_ids) == ((3,), (1, 2))
