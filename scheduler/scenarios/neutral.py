@@ -67,7 +67,7 @@ class Writer:
             "tells_shadow": self._tells_shadow,
             "config": self._config(),
         }
-        return _said(found, starting=True)
+        return neutral_names.said(found, starting=True)
 
     def _of(self, session_id: int) -> str:
         return self.names.sessions[session_id]
@@ -100,7 +100,7 @@ class Writer:
             "max_sessions": node.max_sessions,
             "state": str(node.state),
         }
-        return _said(found, state="ready")
+        return neutral_names.said(found, state="ready")
 
     def _queue(self, queue: entities.Queue) -> dict[str, Any]:
         limits = self._limits(queue.usage)
@@ -116,7 +116,7 @@ class Writer:
             "max": limits,
             "max_sessions": most,
         }
-        return _said(found, state="open", preemptible=False, serves=True)
+        return neutral_names.said(found, state="open", preemptible=False, serves=True)
 
     def _policy(self, name: str) -> str:
         own = self.names.policy(name)
@@ -174,7 +174,7 @@ class Writer:
             "state": "RUNNING",
             "counted": True,
         }
-        return _said(found, **plain, times_preempted=0, node_count=1, stop_releases=None)
+        return neutral_names.said(found, **plain, times_preempted=0, node_count=1, stop_releases=None)
 
     def _labels(self, one: entities.Session) -> dict[str, list[str]]:
         return {
@@ -226,7 +226,7 @@ class Writer:
             "binding": kept.is_binding,
             "devices": self._devices(kept.indices),
         }
-        return _said(found)
+        return neutral_names.said(found)
 
     def _claim(self, claim: entities.Claim) -> dict[str, Any]:
         nodes = [self.names.nodes[node] for node in claim.node_ids]
@@ -290,16 +290,3 @@ def _number(amount: int, scale: int) -> Any:
         return amount // scale
     exact = decimal.Context(prec=60).divide(decimal.Decimal(amount), decimal.Decimal(scale))
     return decimal.Decimal(f"{exact:f}")
-
-
-def _said(found: Mapping[str, Any], **defaults: Any) -> dict[str, Any]:
-    """Return a table without what is left out in a file: nothing, and what the format takes for granted."""
-    return {
-        key: value
-        for key, value in found.items()
-        if not (_is_nothing(value) if key not in defaults else value is None or value == defaults[key])
-    }
-
-
-def _is_nothing(value: Any) -> bool:
-    return value is None or value is False or value == "" or value == {} or value == []

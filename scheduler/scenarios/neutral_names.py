@@ -6,8 +6,8 @@ They keep the order of what they stand for, since the last rules of every choice
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 from scheduler.core import snapshot, states, units
 from scheduler.core.preemption import shipped
@@ -70,3 +70,16 @@ def foreign_policies(view: snapshot.Snapshot) -> set[str]:
 def names_of(names: Names, ids: Iterable[int]) -> list[str]:
     """Return the neutral names of sessions, sorted."""
     return sorted(names.sessions[each] for each in ids)
+
+
+def said(found: Mapping[str, Any], **defaults: Any) -> dict[str, Any]:
+    """Return a table without what is left out in a file: nothing, and what the format takes for granted."""
+    return {
+        key: value
+        for key, value in found.items()
+        if not (_is_nothing(value) if key not in defaults else value is None or value == defaults[key])
+    }
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is None or value is False or value == "" or value == {} or value == []
