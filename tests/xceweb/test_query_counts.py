@@ -22,7 +22,7 @@ MOST: dict[str, tuple[int, Callable[[worlds.World], str]]] = {
     "queue": (41, lambda world: urls.reverse("dashboard:queue-detail", args=["normal"])),
     "nodes": (13, lambda world: urls.reverse("dashboard:node-list")),
     "node": (23, lambda world: urls.reverse("dashboard:node-detail", args=["gpu-1"])),
-    "group": (32, lambda world: urls.reverse("dashboard:group-detail", args=["gpu"])),
+    "group": (31, lambda world: urls.reverse("dashboard:group-detail", args=["gpu"])),
     "policy": (20, lambda world: urls.reverse("console:group-policy", args=["gpu"])),
     "decisions": (17, lambda world: urls.reverse("dashboard:decision-list")),
     "decision": (
