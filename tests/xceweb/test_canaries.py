@@ -105,6 +105,7 @@ def _values(planted: canaries.Planted) -> Values:
         "view public_id": list(saved_views.of(planted.person).values_list("public_id", flat=True)),
         "session tab": list(session_pages.TABS),
         "session action": ["hold"],
+        "session kind": ["csv", "json"],
         "node action": ["drain"],
         "group action": ["stop-starting"],
         "group verb": ["stop-starting"],
