@@ -224,11 +224,13 @@ def _suspended_by_node(ctx: context.Context) -> dict[int, int]:
 
 
 def _is_or_will_be_suspended(ctx: context.Context, session: entities.Session) -> bool:
+    """A resume counts until it is confirmed: it may be undone, or cancelled for somebody."""
     if session.state is _STATE.SUSPENDED:
-        return session.id not in ctx.claimed and session.id not in ctx.resumed
+        return session.id not in ctx.claimed
     if release.is_being_stopped(session):
         return session.stop_mode is entities.PreemptionMode.SUSPEND and not session.is_withdrawing
-    return session.id in ctx.claimed and _would_suspend_session(ctx, session)
+    is_resuming = session.state is _STATE.SCHEDULED and bool(session.resume_slots)
+    return is_resuming or (session.id in ctx.claimed and _would_suspend_session(ctx, session))
 
 
 def _would_suspend_session(ctx: context.Context, session: entities.Session) -> bool:

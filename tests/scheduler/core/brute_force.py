@@ -106,7 +106,11 @@ class Search(plain_cluster.Cluster):
         """Count the sessions that are, or are about to be, suspended on a node."""
         return sum(
             any(a.node_id == node.id for a in (*s.allocations, *s.resume_slots))
-            and (s.state is _S.SUSPENDED or (self.is_leaving(s) and s.stop_mode is _MODE.SUSPEND))
+            and (
+                s.state is _S.SUSPENDED
+                or (self.is_leaving(s) and s.stop_mode is _MODE.SUSPEND)
+                or (s.state is _S.SCHEDULED and bool(s.resume_slots) and not s.in_decision)
+            )
             for s in self.view.sessions
         )
 

@@ -203,6 +203,16 @@ def test_those_on_their_way_to_be_suspended_are_counted_and_others_being_stopped
     assert [_suspended(one) for one in (suspend, end, back)] == [{1: 1}, {}, {}]
 
 
+def test_one_that_is_being_resumed_counts_until_it_runs():
+    """A resume that is undone or cancelled leaves it suspended there."""
+    resuming = factories.a_running(1, state=S.SCHEDULED)
+    resuming = dataclasses.replace(resuming, resume_slots=resuming.allocations)
+    starting = factories.a_running(2, state=S.SCHEDULED)
+    cancelled = dataclasses.replace(resuming, in_decision=True, stop_mode=SUSPEND)
+
+    assert [_suspended(one) for one in (resuming, starting, cancelled)] == [{1: 1}, {}, {1: 1}]
+
+
 def test_what_this_round_stops_is_counted_as_what_it_becomes():
     running, there = factories.a_running(1), factories.a_suspended(2)
     rules = dataclasses.replace(LIMITED, mode=entities.PreemptionMode.RESCHEDULE)
