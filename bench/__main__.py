@@ -1,7 +1,7 @@
 """
 Measures the scheduling core (selection beside CP-SAT and beside three schedulers' rules, whole rounds), the agent, and
-the whole: rounds on PostgreSQL, preemptions and sessions from end to end with real processes, the REST API, and the
-live stream beside a plain Channels group.
+the whole: rounds on PostgreSQL, preemptions and sessions from end to end with real processes, the REST API, the pages
+with 100,000 sessions, and the live stream beside a plain Channels group.
 
 Prints Markdown tables. Figures of a shared machine are noisy: compare ratios.
 """
@@ -14,7 +14,7 @@ import platform
 import sys
 from collections.abc import Callable
 
-from bench import agent, api, cluster, latency, round_db, stream, throughput, whole_round
+from bench import agent, api, cluster, latency, pages, round_db, stream, throughput, whole_round
 
 
 def main(arguments: list[str]) -> int:
@@ -52,6 +52,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], str]] = {
     "throughput": lambda options: throughput.report(sessions=options.sessions),
     "api": lambda options: api.report(sessions=options.sessions),
     "stream": lambda options: stream.report(),
+    "web": lambda options: pages.report(),
     "round": lambda options: whole_round.report(seeds=min(options.seeds, 20)),
 }
 
