@@ -23,7 +23,7 @@ MOST: dict[str, tuple[int, Callable[[worlds.World], str]]] = {
     "nodes": (13, lambda world: urls.reverse("dashboard:node-list")),
     "node": (23, lambda world: urls.reverse("dashboard:node-detail", args=["gpu-1"])),
     "group": (31, lambda world: urls.reverse("dashboard:group-detail", args=["gpu"])),
-    "policy": (20, lambda world: urls.reverse("console:group-policy", args=["gpu"])),
+    "policy": (21, lambda world: urls.reverse("console:group-policy", args=["gpu"])),
     "decisions": (17, lambda world: urls.reverse("dashboard:decision-list")),
     "decision": (
         18,

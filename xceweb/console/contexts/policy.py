@@ -8,7 +8,8 @@ from typing import Any
 from django import urls
 
 from scheduler import clock, models
-from scheduler.selectors import capacity, permissions, policies
+from scheduler.core.preemption import shipped
+from scheduler.selectors import capacity, permissions, policies, victim_policies
 from scheduler.services import policy_guards, undoing
 from xceweb.console import extras, policy_form
 from xceweb.console.contexts import planned, shadow_report
@@ -47,6 +48,9 @@ def load(
         **planned.load(group, current),
         "undo": _undo(group, current) if with_history and can_change else None,
         "shadow": shadow_report.load(viewer, group) if with_history else None,
+        "choosers": victim_policies.of_group(viewer, group) if with_history else [],
+        "owner_policy": shipped.FOR_OWNERS,
+        "may_choose": permissions.is_administrator(viewer),
         "preview": None,
         "conflict": None,
         "history": _history(group, current) if with_history else [],

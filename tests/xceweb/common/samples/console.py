@@ -43,6 +43,14 @@ class AssentForm(forms.Form):
     password = forms.CharField(widget=forms.PasswordInput({"class": "input"}))
 
 
+_CHOOSER = {
+    "policy": "lowest_priority_first",
+    "description": "The fewest sessions that make enough room.",
+    "package": "shipped",
+    "fault": "",
+}
+
+
 def policy() -> dict[str, Any]:
     """A manager who is about to switch preemption on."""
     data = {
@@ -79,6 +87,12 @@ def policy() -> dict[str, Any]:
         "preview": preview(),
         "conflict": None,
         "history": history(),
+        "choosers": [
+            {**_CHOOSER, "queue": "batch"},
+            {**_CHOOSER, "queue": "urgent", "policy": "fair_first", "fault": "is not installed"},
+        ],
+        "owner_policy": "owner_job_priority",
+        "may_choose": False,
         "history_more": {"label": "All 8 versions", "url": "#"},
     }
 

@@ -163,3 +163,22 @@ def test_protection_is_counted_by_reason(world: worlds.World) -> None:
     row = found["protected"][0]
     assert (row["count"], row["help_url"]) == (2, "/help/reasons/not-lower/")
     assert row["example"].startswith("s: ")
+
+
+def test_the_tab_names_the_policy_of_each_queue_and_what_is_gone(world: worlds.World) -> None:
+    """Nothing takes the place of one that is gone; a preview does not ask."""
+    models.Queue.objects.filter(slug="urgent").update(preempt_policy="vanished")
+
+    found = policy.load(world.people["manager"], world.group, a_form(world.group), sent=beside())
+
+    assert [(one.queue, one.policy, one.fault) for one in found["choosers"]] == [
+        ("background", "lowest_priority_first", ""),
+        ("normal", "lowest_priority_first", ""),
+        ("urgent", "vanished", "is not installed"),
+    ]
+    assert (found["owner_policy"], found["may_choose"]) == ("owner_job_priority", False)
+    form = a_form(world.group)
+    assert (
+        policy.load(world.people["manager"], world.group, form, sent=beside(), with_history=False)["choosers"]
+        == []
+    )

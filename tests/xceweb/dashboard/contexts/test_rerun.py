@@ -142,4 +142,4 @@ def test_a_session_page_has_the_button_too_and_keeps_its_link(world: worlds.Worl
     answer = client.post(address, {"is_linked": "1"}).content.decode()
 
     assert f'hx-post="{address}"' in page
-    assert f"Open decision {world.decision.pk}" in answer
+    assert f"Open decision {world.decision.pk:,}" in answer
