@@ -124,6 +124,7 @@ def remove_queue(
     checks.require_administrator(actor, "remove a queue")
     why = checks.checked_reason(reason)
     with unit.begin(actor) as work:
+        locks.change_caps()  # who submits now is waited for, and who comes then finds no such queue
         takers = models.Queue.objects.filter(preemptible_queues=queue)
         others = [Wish(other, {}) for other in takers]
         locked = _locked([Wish(queue, {}, expected_version), *others], with_keys=True)

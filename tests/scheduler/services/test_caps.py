@@ -6,6 +6,7 @@ import os
 import threading
 
 import pytest
+from django.db import connection
 
 from scheduler import errors, models
 from scheduler.services import actors, control, people, queues, submission
@@ -154,3 +155,32 @@ def test_p09_no_session_is_above_a_cap_that_is_lowered_while_eight_submit(cluste
     record_property("tries", LOWERINGS)
     record_property("findings", sum(map(bool, counts)))
     assert (counts, sum(made) >= LOWERINGS) == ([0] * LOWERINGS, True)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_submits_while_a_queue_is_removed_finds_no_such_queue(cluster, monkeypatch):
+    """Before, the session was written, and the commit failed for want of its queue."""
+    removing, record = threading.Event(), queues.audit.record_change
+
+    def once_somebody_waits(*args, **fields):
+        removing.set()
+        crowd.wait_for(_is_somebody_waiting, "the submission waits")
+        return record(*args, **fields)
+
+    def submit():
+        assert removing.wait(crowd.DEADLINE_S)
+        with pytest.raises(errors.Refusal, match="there is no queue"):
+            _submit(cluster, 10, queue="spare")
+
+    spare = model_factories.a_queue("spare", groups=[cluster.group])
+    monkeypatch.setattr(queues.audit, "record_change", once_somebody_waits)
+    crowd.together(lambda: queues.remove_queue(SYSTEM, spare, reason=WHY), submit)
+
+    assert not models.Queue.objects.filter(slug="spare").exists()
+    assert not models.Session.objects.exists()
+
+
+def _is_somebody_waiting():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return cursor.fetchone()[0] > 0
