@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from scheduler.core.preemption import minimal_set
+from scheduler.core.preemption import minimal_set, policy
 
 
 def _nodes(seed, *, nodes=2, size=7, kinds=2):
@@ -101,6 +101,19 @@ def test_the_budget_counts_every_extension_and_says_when_it_is_spent():
     with pytest.raises(minimal_set.BudgetSpent, match="after 2 of 3 steps"):
         search.first()
     assert budget.used == 2
+
+
+def test_searches_for_one_answer_spend_the_same_steps():
+    meter = policy.Meter()
+    first = minimal_set.Budget(5, meter)
+    first.spend(3)
+    second = minimal_set.Budget(5, meter)
+
+    assert (meter.spent, second.steps, second.used) == (3, 2, 0)
+    with pytest.raises(minimal_set.BudgetSpent, match="after 0 of 2 steps"):
+        second.spend(3)
+    second.spend(2)
+    assert (meter.spent, minimal_set.Budget(4, meter).steps) == (5, 0)
 
 
 def test_patience_ends_before_the_budget_does():
