@@ -20,7 +20,7 @@ class Part:
     name: str
     #: Directories below `tests/`; what belongs to another part inside them is left out.
     directories: tuple[str, ...]
-    #: Seconds of two quiet cores after which the part fails: about half more than it takes there.
+    #: Seconds of two quiet cores after which the part fails: about twice what it takes there.
     #: `tests.pace` says what a second of theirs is here.
     budget_s: int
     #: Worker processes; 0 = none, for tests that start a whole stack.

@@ -127,7 +127,7 @@ def remove_queue(
         locks.change_caps()  # who submits now is waited for, and who comes then finds no such queue
         takers = models.Queue.objects.filter(preemptible_queues=queue)
         others = [Wish(other, {}) for other in takers]
-        locked = _locked([Wish(queue, {}, expected_version), *others], with_keys=True)
+        locked = _locked([Wish(queue, {}, expected_version), *others])
         rows = {row.pk: row for row, _ in locked}
         row = rows.pop(queue.pk)
         _check_unused(row)
@@ -151,15 +151,10 @@ def _check_unused(queue: models.Queue) -> None:
         raise errors.Refusal(text, code="in-use")
 
 
-def _locked(wishes: Collection[Wish], *, with_keys: bool = False) -> list[tuple[models.Queue, Wish]]:
-    """
-    Return the queues by id, locked against other changes, each with what is wanted of it.
-
-    Args:
-        with_keys: wait for those who submit to them just now, too, and let nobody do so until the transaction ends.
-    """
+def _locked(wishes: Collection[Wish]) -> list[tuple[models.Queue, Wish]]:
+    """Return the queues by id, locked against other changes, each with what is wanted of it."""
     by_id = {wish.queue.pk: wish for wish in wishes}
-    rows = models.Queue.objects.select_for_update(no_key=not with_keys).filter(pk__in=by_id).order_by("pk")
+    rows = models.Queue.objects.select_for_update(no_key=True).filter(pk__in=by_id).order_by("pk")
     found = [(row, by_id[row.pk]) for row in rows]
     gone = sorted(wish.queue.slug for wish in wishes if wish.queue.pk not in {row.pk for row, _ in found})
     if gone:

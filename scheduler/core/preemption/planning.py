@@ -1,9 +1,9 @@
 """
 One preemptor, one axis after the other: wait, or whom to stop, or nothing.
 
-The policy of the axis chooses; its answer is checked again here against the ledger itself, not against the
-problem that it was given: legal, on one node, sufficient, within all limits, nobody superfluous. Source:
-DESIGN 5.1 to 5.3.
+The policy of the axis chooses, within the group's limit of suspended sessions (``within_limit``); its answer is
+checked again against the ledger itself, not against the problem that it was given (``verifying``). Source: DESIGN 5.1
+to 5.3.
 """
 
 from __future__ import annotations
